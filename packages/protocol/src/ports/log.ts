@@ -16,7 +16,7 @@ export type StoredRecord = { readonly index: number; readonly body: string };
 
 /**
  * - `appended`: stored at `index`, and nothing else can be stored there.
- * - `conflict`: nothing was stored, the log is longer than the caller thought; `tail` is its newest index.
+ * - `conflict`: nothing was stored, the newest index is not the one the caller gave (in either direction); `tail` is the newest index.
  * - `unknown`: stored or not, nobody can say (a time-out, a lost connection). Read the tail and compare; never resend blindly.
  */
 export type AppendOutcome =
@@ -24,12 +24,17 @@ export type AppendOutcome =
   | { readonly kind: 'conflict'; readonly tail: number }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** The reading half, all that a follower needs. */
+/** The reading half, all that a follower needs. It sees a prefix of the log, and at least what was acknowledged to anybody before it asked. */
 export interface LogReader {
   /** Index of the newest record, 0 when there is none. Answered by whoever may append, never by a cache. */
   tail(): Promise<number>;
-  /** Every record from index `from` (>= 1) to the tail at the time of the call, ascending. Ends there; it does not follow. */
+  /**
+   * Every record from index `from` (>= 1) to the tail at the first step of the iteration, ascending. Ends there; it does not follow.
+   * Nothing when `from` is above the tail. Errors come with a step, never with the call: `USAGE` for another `from`,
+   * `TRANSPORT_CLOSED` after `close`, `LOG_DAMAGED` when a stored record cannot be read. Leaving the loop early is allowed.
+   */
   read(from: number): AsyncIterable<StoredRecord>;
+  /** Idempotent. Waits for an append in flight. What was acknowledged is there when the store is opened again, as far as its durability goes. */
   close(): Promise<void>;
 }
 
@@ -37,7 +42,8 @@ export interface Log extends LogReader {
   readonly durability: Durability;
   /**
    * Appends `body` iff the newest index is exactly `tail`. One append is in flight at a time, by contract of the caller.
-   * Throws `LOG_FULL` (nothing stored), `TRANSPORT_CLOSED` after `close`, `USAGE` for a body above `LOG_BODY_BYTES_MAX`.
+   * Throws `LOG_FULL` (nothing stored), `TRANSPORT_CLOSED` after `close`, `USAGE` for a body above `LOG_BODY_BYTES_MAX`, for
+   * ill-formed Unicode and for a `tail` that is no index. The body is kept byte for byte, empty ones and NUL included.
    */
   append(tail: number, body: string): Promise<AppendOutcome>;
 }

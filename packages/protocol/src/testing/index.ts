@@ -1,1 +1,10 @@
-export {};
+export type { Check, Destroyable, OpenStore, Wait } from './check.ts';
+export { check, expectCode, registerContract } from './check.ts';
+export type { BlobsStore } from './blobs-contract.ts';
+export { blobsChecks, blobsContract } from './blobs-contract.ts';
+export type { BusStore } from './bus-contract.ts';
+export { busChecks, busContract } from './bus-contract.ts';
+export type { ClockStore } from './clock-contract.ts';
+export { clockChecks, clockContract } from './clock-contract.ts';
+export type { LogStore } from './log-contract.ts';
+export { logChecks, logContract } from './log-contract.ts';

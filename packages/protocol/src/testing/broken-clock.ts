@@ -26,7 +26,7 @@ export async function brokenClockStore(fault: ClockFault): Promise<ClockStore> {
   const startMs = 1_000_000;
   let elapsedMs = 0;
   let isPassing = false;
-  let due: { readonly atMs: number; readonly then: () => void }[] = [];
+  let due: { readonly atMs: number; readonly run: () => void }[] = [];
   return {
     clock: {
       nowMs: () => (fault === 'stands still' ? startMs : startMs + elapsedMs),
@@ -35,7 +35,7 @@ export async function brokenClockStore(fault: ClockFault): Promise<ClockStore> {
         if (fault === 'runs a zero delay at once' && delayMs === 0) then();
         if (fault === 'runs a zero delay as a microtask' && delayMs === 0) queueMicrotask(then);
         if (fault === 'ignores what a callback sets' && isPassing) return () => undefined;
-        const timer = { atMs: elapsedMs + (fault === 'wraps at 2^31' ? delayMs % 2 ** 31 : delayMs), then };
+        const timer = { atMs: elapsedMs + (fault === 'wraps at 2^31' ? delayMs % 2 ** 31 : delayMs), run: then };
         due.push(timer);
         return () => {
           if (fault !== 'ignores a cancel') due = due.filter((other) => other !== timer);
@@ -51,8 +51,8 @@ export async function brokenClockStore(fault: ClockFault): Promise<ClockStore> {
         if (next === undefined) break;
         due = due.filter((timer) => timer !== next);
         elapsedMs = Math.max(elapsedMs, next.atMs);
-        next.then();
-        if (fault === 'repeats' && untilMs === next.atMs + 5) next.then();
+        next.run();
+        if (fault === 'repeats' && untilMs === next.atMs + 5) next.run();
       }
       isPassing = false;
       elapsedMs = untilMs;

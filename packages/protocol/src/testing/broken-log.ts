@@ -81,7 +81,7 @@ function openLog(held: Held, fault: LogFault, isReader: boolean): Log {
       if (!(fault === 'counts characters' && body.length <= 524_288) && fault !== 'repairs surrogates') assertLogBody(body);
       const refusal = refusalOf(bodies, tail, fault);
       if (refusal !== undefined) return refusal;
-      if (fault === 'lets two win' || fault === 'acknowledges while closing') await null;
+      if (fault === 'lets two win' || fault === 'acknowledges while closing') await Promise.resolve();
       if (fault === 'acknowledges while closing' && isClosed) return { kind: 'appended', index: tail + 1 };
       if (fault === 'drops a body that it has seen' && bodies.includes(body)) return { kind: 'appended', index: bodies.length };
       bodies.push(storedOf(body, fault));

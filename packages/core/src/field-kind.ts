@@ -1,0 +1,112 @@
+/**
+ * The one interface behind which every field kind lives.
+ *
+ * A kind owns a cell: an immutable value with whatever metadata its rule needs. It reads the verbs of a patch into an
+ * operation, folds operations into cells, and says what it holds to rules, to people and to a model. It knows nothing of
+ * rounds, logs or other fields. All functions are pure and total over parsed operations.
+ */
+import type { Mark } from './dot.ts';
+import type { Issue, Outcome } from './issue.ts';
+import type { Json, Sha256 } from './json.ts';
+import type { Stamp } from './stamp.ts';
+import type { JsonSchema } from './value-type.ts';
+
+/**
+ * A: the same set of proposals in any causally valid order and any cut into rounds gives the same value.
+ * B: free of order inside a round; across rounds the cut decides, and the log records it.
+ */
+export type Grade = { readonly letter: 'A' | 'B'; readonly why: string };
+
+/** An issue without its path: the operation's own path is added. */
+export type Refusal = Omit<Issue, 'path'>;
+
+/** What a kind may know while one proposal is folded in, and where it reports. */
+export interface Attempt {
+  readonly agent: string;
+  /** The mark that changed cells get. */
+  readonly mark: Mark;
+  readonly stamp: Stamp;
+  /** The revision that the proposer read. */
+  readonly base: number;
+  /** Bases below it do not exist: what only they could need may be forgotten. */
+  readonly horizon: number;
+  /** The conflict test: was this change in the proposer's past? */
+  sees(mark: Mark | undefined): boolean;
+  /** Stricter, for containers whose newest mark may hide older ones: was everything up to this change in the view itself? */
+  sawAll(mark: Mark | undefined): boolean;
+  /** Refuses the operation at `path`, and with it the whole proposal; the fold goes on so that all issues are named. */
+  refuse(path: string, refusal: Refusal): void;
+  /** Tells the proposer that an operation did not simply merge. */
+  note(path: string, outcome: Outcome): void;
+}
+
+/** Where the reading of a patch reports what it cannot understand. */
+export type Complain = (path: string, refusal: Refusal) => void;
+
+/** What premises walk: the newest change below a cell, and the cells below it by name. */
+export interface Traversable<Cell = unknown> {
+  /** Mark of the newest change anywhere below, `undefined` when there was none. */
+  newest(cell: Cell): Mark | undefined;
+  /** What stands below one token of a path; `undefined` when there is nothing of that name. */
+  child?(cell: Cell, key: string): { readonly kind: Traversable; readonly cell: unknown } | undefined;
+}
+
+/** What a field says beside its kind: a line for people and models, and the roles that may write it (all when absent). */
+export type FieldMeta = { readonly doc?: string; readonly writers?: readonly string[] };
+
+/** `Cell` is private to the kind, `Op` too; others carry them as `unknown`. */
+export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cell> {
+  readonly meta?: FieldMeta;
+  readonly name: string;
+  readonly grade: Grade;
+  /** Largest canonical text of what the field holds, in UTF-8 bytes, metadata not counted. */
+  readonly bytesMax: number;
+  /** What a patch may ask for, in the order in which people should read it. */
+  readonly verbs: readonly string[];
+  /** One line for a prompt: what the field takes. */
+  readonly summary: string;
+
+  /** The cell before any write. `born` is the mark of what made it empty (a dropped key), so that old writes cannot pass unseen. */
+  empty(born: Mark | undefined): Cell;
+  /** Reads the verbs of a patch. Complains and gives `undefined` when it cannot. */
+  read(intent: Json, path: string, complain: Complain): Op | undefined;
+  /** How many single operations the patch holds: the cap on operations counts these. */
+  weigh(op: Op): number;
+  /** Folds the operation in. After a refusal the cell given back is not used. */
+  fold(cell: Cell, op: Op, path: string, attempt: Attempt): Cell;
+  /** The operation without what merely repeats the cell: values equal to the base are not writes. `undefined` when nothing is left. */
+  withoutEcho(cell: Cell, op: Op): Op | undefined;
+  /** The patch that `read` would turn into this operation. */
+  write(op: Op): Json;
+  /** Normalises once, at the seal: evicts beyond the cap. Idempotent. */
+  settle?(cell: Cell): Cell;
+
+  /** What rules and programs read: cheap, no copy, never to be changed. */
+  view(cell: Cell): unknown;
+  /** The value as JSON, `null` when absent. */
+  json(cell: Cell): Json;
+  /** Canonical JSON of the whole cell, metadata included: what snapshots hold. */
+  encode(cell: Cell): string;
+  /** Inverse of `encode`. Throws `LOG_DAMAGED`. */
+  decode(stored: Json): Cell;
+  /** Digest of the whole cell: of `encode`, or of a tree of digests over it. */
+  digest(cell: Cell, sha256: Sha256): string;
+
+  /** JSON Schema of the verbs in the strict subset of model servers: closed, every key required and nullable. */
+  modelSchema(): JsonSchema;
+  /** The intent patch behind an answer in that schema: nulls dropped, lists of keyed items turned into objects. */
+  fromModel(answer: Json): Json;
+  /** What the schema digest covers: everything that changes the meaning of a log. */
+  declaration(): Json;
+}
+
+/** A field kind that remembers what its view and its patch look like, for programs that are type-checked. */
+export type Field<View = unknown, Intent = unknown> = FieldKind & {
+  readonly '~types'?: { readonly view: View; readonly intent: Intent };
+};
+
+/** What a rule or a program reads in a field. */
+export type ViewOf<F> = F extends Field<infer View, unknown> ? View : never;
+
+/** What a patch may ask of a field. */
+export type IntentOf<F> = F extends Field<unknown, infer Intent> ? Intent : never;

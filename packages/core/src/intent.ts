@@ -1,0 +1,78 @@
+/**
+ * Reading the verbs of a patch, and their JSON Schema in the strict subset of model servers.
+ */
+import type { Complain } from './field-kind.ts';
+import type { Json, JsonObject } from './json.ts';
+import { isJsonObject } from './json.ts';
+import { malformed } from './refusal.ts';
+import type { JsonSchema, ValueType } from './value-type.ts';
+
+/** The verbs object of a field, if it is one and names only these verbs, at least one. Complains otherwise. */
+export function readVerbs(
+  intent: Json,
+  rule: string,
+  verbs: readonly string[],
+  path: string,
+  complain: Complain,
+): JsonObject | undefined {
+  if (!isJsonObject(intent)) {
+    complain(path, malformed(rule, `A patch of this field is an object with one of: ${verbs.join(', ')}.`, intent));
+    return undefined;
+  }
+  const named = Object.keys(intent);
+  const unknown = named.find((verb) => !verbs.includes(verb));
+  if (unknown !== undefined || named.length === 0) {
+    complain(path, malformed(rule, `${unknown === undefined ? 'No verb' : `No verb "${unknown.slice(0, 40)}"`} here; use: ${verbs.join(', ')}.`));
+    return undefined;
+  }
+  return intent;
+}
+
+/** As `readVerbs`, for kinds that take exactly one verb at a time. */
+export function readOneVerb(
+  intent: Json,
+  rule: string,
+  verbs: readonly string[],
+  path: string,
+  complain: Complain,
+): { readonly verb: string; readonly value: Json } | undefined {
+  const read = readVerbs(intent, rule, verbs, path, complain);
+  if (read === undefined) return undefined;
+  const named = Object.keys(read);
+  if (named.length > 1) {
+    complain(path, malformed(rule, `One verb at a time; you gave ${named.join(' and ')}.`));
+    return undefined;
+  }
+  const verb = named[0] as string;
+  return { verb, value: read[verb] as Json };
+}
+
+/** Complains unless the value has the type. */
+export function isOfType(type: ValueType, value: Json, rule: string, path: string, complain: Complain): boolean {
+  const fault = type.fault(value);
+  if (fault === undefined) return true;
+  const isTooMuch = /^(?:.*: )?(?:Too big|Too small)/.test(fault);
+  complain(path, { ...malformed(rule, fault, value), ...(isTooMuch ? { code: 'bound' as const } : {}) });
+  return false;
+}
+
+/** A closed object whose keys are all required and may be null. */
+export function strictObject(properties: { readonly [key: string]: JsonSchema }): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, nullable(schema)])),
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+/** A value that a model may also leave out by saying null. */
+export function nullable(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+/** The object without its null members; anything else as it is. */
+export function withoutNulls(answer: Json): Json {
+  if (!isJsonObject(answer)) return answer;
+  return Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,123 @@
+/**
+ * JSON values and their canonical text (RFC 8785, JSON Canonicalization Scheme).
+ *
+ * One value has one text: keys sorted by UTF-16 code unit, no white space, numbers as ECMAScript prints them, `-0` as `0`.
+ * Digests, dedupe and the log are defined on this text, so equal values have equal bytes on every machine.
+ */
+import { OplusError } from './error.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
+
+/** SHA-256 of the UTF-8 text in lower-case hex. Handed in by the shell: the core has no crypto of its own. */
+export type Sha256 = (text: string) => string;
+
+/** Deepest nesting that a message may have; `[1]` has depth 1. Recursion over validated values is bounded by it. */
+export const JSON_DEPTH_MAX = 24;
+
+/**
+ * Canonical text of a value. Throws `INVARIANT` for what JSON cannot say (non-finite numbers, `undefined`, functions)
+ * and for nesting above `JSON_DEPTH_MAX`. O(size), plus sorting of keys.
+ */
+export function canonical(value: Json): string {
+  return write(value, 0);
+}
+
+/** Length of the UTF-8 form in bytes, without encoding it. O(length). */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit <= 0xdbff) {
+      bytes += 2;
+      i += 1;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
+/** Order of UTF-16 code units: the same on every machine, whatever its locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True when both have the same canonical text. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  return canonical(a) === canonical(b);
+}
+
+/** `/a/b` from its tokens: RFC 6901, with `~` and `/` escaped. */
+export function pointer(...tokens: readonly string[]): string {
+  return tokens.map((token) => `/${escapeToken(token)}`).join('');
+}
+
+/** One token of a JSON Pointer, escaped. */
+export function escapeToken(token: string): string {
+  return token.includes('~') || token.includes('/') ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
+}
+
+/** The tokens of a JSON Pointer, or `undefined` when it is not one. */
+export function pointerTokens(path: string): readonly string[] | undefined {
+  if (path === '') return [];
+  if (!path.startsWith('/') || /~(?![01])/.test(path)) return undefined;
+  return path
+    .slice(1)
+    .split('/')
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The text of a value for a person or a verdict: at most about `charsMax` characters, and it says when it is cut. */
+export function excerpt(value: Json, charsMax: number): Json {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  const text = typeof value === 'string' ? value : canonical(value);
+  if (text.length <= charsMax) return value;
+  const end = isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax;
+  return `${text.slice(0, end)}… (${text.length} characters)`;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function write(value: Json | undefined, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      if (!Number.isFinite(value)) throw new OplusError('INVARIANT', 'a non-finite number has no JSON text');
+      return value === 0 ? '0' : String(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      break;
+    default:
+      throw new OplusError('INVARIANT', `a ${typeof value} has no JSON text`);
+  }
+  if (value === null) return 'null';
+  if (depth >= JSON_DEPTH_MAX) throw new OplusError('INVARIANT', `nesting above ${JSON_DEPTH_MAX}`);
+  if (isArray(value)) {
+    let text = '[';
+    for (let i = 0; i < value.length; i += 1) text += (i === 0 ? '' : ',') + write(value[i], depth + 1);
+    return `${text}]`;
+  }
+  const keys = Object.keys(value);
+  if (keys.length > 1) keys.sort();
+  let text = '{';
+  for (let i = 0; i < keys.length; i += 1) {
+    const key = keys[i] as string;
+    text += `${(i === 0 ? '' : ',') + JSON.stringify(key)}:${write(value[key], depth + 1)}`;
+  }
+  return `${text}}`;
+}
+
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,82 @@
+/**
+ * Counters: `counter` is a sum of signed increments, `quota` a sum that stays within its range.
+ *
+ * There is no absolute set in the vocabulary; exactly-once comes from the dedupe of dots, so one integer is enough.
+ * `quota` admits in canonical order and refuses what would cross; it never clamps, because clamping neither commutes nor
+ * keeps anybody's intent. Source: Balegas et al. 2015, "Extending Eventually Consistent Cloud Databases for Enforcing
+ * Numeric Invariants", for the kinds of bounded counters. SPEC: CTR1-CTR3, QTA1-QTA3.
+ */
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Field, FieldKind, Grade } from '../field-kind.ts';
+import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import type { JsonObject } from '../json.ts';
+import { malformed, outOfBounds } from '../refusal.ts';
+import { integerRange, isInteger } from './integer-range.ts';
+import type { RangeOptions } from './integer-range.ts';
+
+export type CounterIntent = { readonly inc: number };
+
+/** A sum without bounds other than those of safe integers. */
+export function counter(options: { readonly start?: number } = {}): Field<number, CounterIntent> {
+  return sum('counter', { start: options.start ?? 0 }, { letter: 'A', why: 'a sum of whole numbers' });
+}
+
+/** A sum that stays within `lo` and `hi`, both inclusive; an increment that would cross is refused. */
+export function quota(options: Required<RangeOptions>): Field<number, CounterIntent> {
+  return sum('quota', options, { letter: 'B', why: 'when there is not room for all, the first in the log get it' });
+}
+
+type Sum = { readonly value: number; readonly mark: Mark | undefined };
+type SumOp = { readonly inc: number };
+
+function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start: number }, grade: Grade): FieldKind<Sum, SumOp> {
+  const { lo, hi } = integerRange(name, options);
+  const start = options.start;
+  return {
+    name,
+    grade,
+    bytesMax: 25,
+    verbs: ['inc'],
+    summary: name === 'counter' ? 'a sum; inc adds a signed whole number' : `a sum kept within ${lo} and ${hi}`,
+    empty: (born) => ({ value: start, mark: born }),
+    read: (intent, path, complain) => {
+      const read = readOneVerb(intent, name, ['inc'], path, complain);
+      if (read === undefined) return undefined;
+      if (isInteger(read.value)) return { inc: read.value };
+      complain(path, malformed(name, 'inc takes a signed whole number below 2^53.', read.value));
+      return undefined;
+    },
+    weigh: () => 1,
+    fold: (cell, op, path, attempt) => {
+      if (op.inc === 0) {
+        attempt.note(path, { kind: 'unchanged' });
+        return cell;
+      }
+      const value = cell.value + op.inc;
+      if (value < lo || value > hi) {
+        attempt.refuse(path, outOfBounds(name, cell.value, { inc: op.inc }, `There is room for ${lo - cell.value} to ${hi - cell.value} now.`));
+        return cell;
+      }
+      return { value, mark: attempt.mark };
+    },
+    withoutEcho: (_, op) => (op.inc === 0 ? undefined : op),
+    write: (op) => ({ inc: op.inc }),
+    newest: (cell) => cell.mark,
+    view: (cell) => cell.value,
+    json: (cell) => cell.value,
+    encode,
+    decode: (stored) => {
+      const cell = stored as JsonObject;
+      return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
+    },
+    digest: (cell, sha256) => sha256(encode(cell)),
+    modelSchema: () => strictObject({ inc: { type: 'integer' } }),
+    fromModel: withoutNulls,
+    declaration: () => ({ kind: name, lo, hi, start }),
+  };
+}
+
+function encode(cell: Sum): string {
+  return `{"mark":${encodeMark(cell.mark)},"value":${cell.value}}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * Extrema: `max` only rises, `min` only falls. The join of integers under their order.
+ * SPEC: MAX1-MAX3, MIN1-MIN3.
+ */
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Field, FieldKind } from '../field-kind.ts';
+import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import type { JsonObject } from '../json.ts';
+import { malformed, outOfBounds } from '../refusal.ts';
+import { integerRange, isInteger } from './integer-range.ts';
+import type { RangeOptions } from './integer-range.ts';
+
+/** The greatest of all raised values. `lo` and `hi` are inclusive; starts at `start`, or at `lo`. */
+export function max(options: RangeOptions = {}): Field<number, { readonly raise: number }> {
+  return extremum('max', 'raise', options);
+}
+
+/** The least of all lowered values. `lo` and `hi` are inclusive; starts at `start`, or at `hi`. */
+export function min(options: RangeOptions = {}): Field<number, { readonly lower: number }> {
+  return extremum('min', 'lower', options);
+}
+
+type Extremum = { readonly value: number; readonly mark: Mark | undefined };
+type ExtremumOp = { readonly value: number };
+
+function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOptions): FieldKind<Extremum, ExtremumOp> {
+  const range = integerRange(name, options);
+  const start = options.start ?? (name === 'max' ? range.lo : range.hi);
+  const improves = name === 'max' ? (a: number, b: number) => a > b : (a: number, b: number) => a < b;
+  return {
+    name,
+    grade: { letter: 'A', why: 'a join: order and repetition do not matter' },
+    bytesMax: 25,
+    verbs: [verb],
+    summary: name === 'max' ? 'a number that only rises' : 'a number that only falls',
+    empty: (born) => ({ value: start, mark: born }),
+    read: (intent, path, complain) => {
+      const read = readOneVerb(intent, name, [verb], path, complain);
+      if (read === undefined) return undefined;
+      if (!isInteger(read.value)) {
+        complain(path, malformed(name, `${verb} takes a whole number.`, read.value));
+        return undefined;
+      }
+      if (read.value < range.lo || read.value > range.hi) {
+        complain(path, outOfBounds(name, undefined, read.value, `The range is ${range.lo} to ${range.hi}.`));
+        return undefined;
+      }
+      return { value: read.value };
+    },
+    weigh: () => 1,
+    fold: (cell, op, path, attempt) => {
+      if (improves(op.value, cell.value)) return { value: op.value, mark: attempt.mark };
+      attempt.note(path, { kind: 'unchanged' });
+      return cell;
+    },
+    withoutEcho: (cell, op) => (improves(op.value, cell.value) ? op : undefined),
+    write: (op) => ({ [verb]: op.value }),
+    newest: (cell) => cell.mark,
+    view: (cell) => cell.value,
+    json: (cell) => cell.value,
+    encode,
+    decode: (stored) => {
+      const cell = stored as JsonObject;
+      return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
+    },
+    digest: (cell, sha256) => sha256(encode(cell)),
+    modelSchema: () => strictObject({ [verb]: { type: 'integer' } }),
+    fromModel: withoutNulls,
+    declaration: () => ({ kind: name, lo: range.lo, hi: range.hi, start }),
+  };
+}
+
+function encode(cell: Extremum): string {
+  return `{"mark":${encodeMark(cell.mark)},"value":${cell.value}}`;
+}

@@ -1,0 +1,115 @@
+/**
+ * `machine`: a state that moves along a declared table, cycles allowed.
+ *
+ * The table is checked on the merged value, not on the base: of two concurrent moves the first in canonical order is made,
+ * the second is judged from where that leads. SPEC: MCH1-MCH4.
+ */
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import { OplusError } from '../error.ts';
+import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
+import { readVerbs, strictObject, withoutNulls } from '../intent.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { canonical } from '../json.ts';
+import { malformed } from '../refusal.ts';
+
+/** `moves` lists, for every state, the states that may follow it. */
+export type MachineOptions<S extends string> = {
+  readonly start: NoInfer<S>;
+  readonly moves: { readonly [state in S]: readonly NoInfer<S>[] };
+};
+
+export type MachineIntent<S extends string> = { readonly to: S; readonly from?: S };
+
+/** Throws `SCHEMA_INVALID` for a target that is no state, or a state that cannot be reached from the start. */
+export function machine<S extends string>(options: MachineOptions<S>): Field<S, MachineIntent<S>> {
+  const moves: ReadonlyMap<string, readonly string[]> = new Map(Object.entries<readonly string[]>(options.moves));
+  checkTable(options.start, moves);
+  const states = [...moves.keys()].sort();
+  const kind: FieldKind<Machine, MachineOp> = {
+    name: 'machine',
+    grade: { letter: 'B', why: 'of two concurrent moves the first in the log is made and the other is judged from there' },
+    bytesMax: 3 * Math.max(...states.map((state) => state.length)) + 2,
+    verbs: ['to', 'from'],
+    summary: `one of ${states.join(', ')}; moves along a table`,
+    empty: (born) => ({ value: options.start, mark: born }),
+    read: (intent, path, complain) => readMove(moves, intent, path, complain),
+    weigh: () => 1,
+    fold: (cell, op, path, attempt) => fold(moves, cell, op, path, attempt),
+    withoutEcho: (cell, op) => (op.to === cell.value ? undefined : op),
+    write: (op) => ({ to: op.to, ...(op.from === undefined ? {} : { from: op.from }) }),
+    newest: (cell) => cell.mark,
+    view: (cell) => cell.value,
+    json: (cell) => cell.value,
+    encode,
+    decode: (stored) => {
+      const cell = stored as JsonObject;
+      return { value: cell['value'] as string, mark: decodeMark(cell['mark']) };
+    },
+    digest: (cell, sha256) => sha256(encode(cell)),
+    modelSchema: () => strictObject({ to: { type: 'string', enum: states }, from: { type: 'string', enum: states } }),
+    fromModel: withoutNulls,
+    declaration: () => ({ kind: 'machine', start: options.start, moves: Object.fromEntries(moves) }),
+  };
+  return kind;
+}
+
+type Machine = { readonly value: string; readonly mark: Mark | undefined };
+type MachineOp = { readonly to: string; readonly from: string | undefined };
+
+function checkTable(start: string, moves: ReadonlyMap<string, readonly string[]>): void {
+  const refuse = (message: string): never => {
+    throw new OplusError('SCHEMA_INVALID', `machine: ${message}`, { hint: 'List every state as a key of moves, with the states that may follow it.' });
+  };
+  if (!moves.has(start)) refuse(`the start ${start} is no state`);
+  for (const [state, targets] of moves) {
+    for (const target of targets) if (!moves.has(target)) refuse(`${state} moves to ${target}, which is no state`);
+  }
+  const reached = new Set([start]);
+  for (const state of reached) for (const target of moves.get(state) ?? []) reached.add(target);
+  const lost = [...moves.keys()].find((state) => !reached.has(state));
+  if (lost !== undefined) refuse(`nothing leads to ${lost}`);
+}
+
+function readMove(
+  moves: ReadonlyMap<string, readonly string[]>,
+  intent: Json,
+  path: string,
+  complain: Complain,
+): MachineOp | undefined {
+  const verbs = readVerbs(intent, 'machine', ['to', 'from'], path, complain);
+  if (verbs === undefined) return undefined;
+  const { to, from } = verbs;
+  if (isState(moves, to) && (from === undefined || isState(moves, from))) return { to, from };
+  complain(path, malformed('machine', `The states are ${[...moves.keys()].join(', ')}; to is required.`, isState(moves, to) ? from : to));
+  return undefined;
+}
+
+function isState(moves: ReadonlyMap<string, readonly string[]>, value: Json | undefined): value is string {
+  return typeof value === 'string' && moves.has(value);
+}
+
+function fold(moves: ReadonlyMap<string, readonly string[]>, cell: Machine, op: MachineOp, path: string, attempt: Attempt): Machine {
+  if (op.to === cell.value) {
+    attempt.note(path, { kind: 'unchanged' });
+    return cell;
+  }
+  const targets = moves.get(cell.value) ?? [];
+  if ((op.from !== undefined && op.from !== cell.value) || !targets.includes(op.to)) {
+    attempt.refuse(path, {
+      code: 'transition',
+      rule: 'machine',
+      have: cell.value,
+      want: op.to,
+      ...(cell.mark === undefined || cell.mark.agent === '' ? {} : { by: cell.mark.agent }),
+      recovery: attempt.sees(cell.mark) ? 'change' : 're-read',
+      hint: targets.length === 0 ? `${cell.value} is final.` : `From ${cell.value} it may move to ${targets.join(', ')}.`,
+    });
+    return cell;
+  }
+  return { value: op.to, mark: attempt.mark };
+}
+
+function encode(cell: Machine): string {
+  return `{"mark":${encodeMark(cell.mark)},"value":${canonical(cell.value)}}`;
+}

@@ -1,0 +1,187 @@
+/**
+ * `map`: keys that agents choose, each holding a cell of one declared kind.
+ *
+ * Different keys never conflict; concurrent creation of one key merges by the child's own rule, because the child's
+ * identity is the key. A drop deletes only what it saw: a child changed since stays, and the dropper is told. A dropped key
+ * starts again from empty, and a write that did not see the drop meets its mark, so it cannot pass for a first write.
+ * SPEC: MAP1-MAP6.
+ */
+import { z } from 'zod';
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Attempt, Complain, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import { isOfType, readVerbs, strictObject, withoutNulls } from '../intent.ts';
+import type { Json, JsonObject, Sha256 } from '../json.ts';
+import { escapeToken, isJsonObject } from '../json.ts';
+import { malformed, outOfBounds } from '../refusal.ts';
+import type { Trie } from '../trie.ts';
+import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
+import { valueType } from '../value-type.ts';
+import type { MapView } from './collection-view.ts';
+import { mapView } from './collection-view.ts';
+import type { Graves } from './graves.ts';
+import { decodeGraves, encodeGraves, graveOf, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
+import { checkCap } from './set.ts';
+
+/** `cap` is the largest number of keys. `keys` is the type of a key; 64 characters when left out. */
+export type MapOptions = { readonly cap: number; readonly keys?: z.ZodType<string> };
+
+export type MapIntent<I> = { readonly at?: { readonly [key: string]: I }; readonly drop?: readonly string[] };
+
+export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<ViewOf<F>>, MapIntent<IntentOf<F>>> {
+  const keyType = valueType(options.keys ?? z.string().min(1).max(64), 'map');
+  const { cap } = options;
+  const child: FieldKind = of;
+  const encodeChild = (cell: unknown): string => child.encode(cell);
+  checkCap('map', cap);
+  const kind: FieldKind<MapCell, MapOp> = {
+    name: 'map',
+    grade: child.grade,
+    bytesMax: 2 + cap * (keyType.bytesMax + child.bytesMax + 2),
+    verbs: VERBS,
+    summary: `at most ${cap} keys, each: ${child.summary}`,
+    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, untidy: [] }),
+    read,
+    weigh: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.weigh(childOp), 0),
+    fold,
+    withoutEcho: (cell, op) => {
+      const at = op.at.flatMap(([key, childOp]): MapOp['at'] => {
+        const kept = child.withoutEcho(trieAt(cell.live, key) ?? child.empty(undefined), childOp);
+        return kept === undefined ? [] : [[key, kept]];
+      });
+      return at.length + op.drop.length === 0 ? undefined : { at, drop: op.drop };
+    },
+    write: (op) => ({
+      ...(op.at.length === 0 ? {} : { at: Object.fromEntries(op.at.map(([key, childOp]) => [key, child.write(childOp)])) }),
+      ...(op.drop.length === 0 ? {} : { drop: op.drop }),
+    }),
+    ...(child.settle === undefined ? {} : { settle: settleChildren }),
+    newest: (cell) => cell.mark,
+    child: (cell, key) => ({ kind: child, cell: trieAt(cell.live, key) ?? child.empty(graveOf(cell.graves, key)) }),
+    view: (cell) => mapView(cell.live, (childCell) => child.view(childCell)),
+    json: (cell) => Object.fromEntries(trieSorted(cell.live).map(([key, childCell]) => [key, child.json(childCell)])),
+    encode: (cell) => {
+      const live = trieSorted(cell.live).map(([key, childCell]) => `${JSON.stringify(key)}:${child.encode(childCell)}`);
+      return `{"graves":${encodeGraves(cell.graves)},"live":{${live.join()}},"mark":${encodeMark(cell.mark)}}`;
+    },
+    decode: (stored) => {
+      const cell = stored as JsonObject;
+      let live = emptyTrie<unknown>();
+      for (const [key, value] of Object.entries(cell['live'] as JsonObject)) live = trieWith(live, key, child.decode(value));
+      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), untidy: [] };
+    },
+    digest: (cell, sha256: Sha256) =>
+      sha256(
+        `["${trieDigest(cell.live, encodeChild, sha256)}","${trieDigest(cell.graves.young, encodeMark, sha256)}","${trieDigest(cell.graves.old, encodeMark, sha256)}",${cell.graves.turned},${encodeMark(cell.mark)}]`,
+      ),
+    modelSchema: () =>
+      strictObject({
+        at: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { key: keyType.jsonSchema, change: child.modelSchema() },
+            required: ['key', 'change'],
+            additionalProperties: false,
+          },
+        },
+        drop: { type: 'array', items: keyType.jsonSchema },
+      }),
+    fromModel: (answer) => keyedFromModel(answer, ['at'], (change) => child.fromModel(change)),
+    declaration: () => ({ kind: 'map', cap, keys: keyType.jsonSchema, of: child.declaration() }),
+  };
+  return kind;
+
+  function read(intent: Json, path: string, complain: Complain): MapOp | undefined {
+    const verbs = readVerbs(intent, 'map', VERBS, path, complain);
+    if (verbs === undefined) return undefined;
+    const drop = readKeys(verbs['drop'], path, complain);
+    const changes = verbs['at'] ?? {};
+    if (!isJsonObject(changes)) {
+      complain(path, malformed('map', 'at takes an object: key to change.', changes));
+      return undefined;
+    }
+    const at: (readonly [string, unknown])[] = [];
+    let isSound = drop !== undefined;
+    for (const key of Object.keys(changes)) {
+      const childPath = `${path}/${escapeToken(key)}`;
+      const op = isOfType(keyType, key, 'map key', childPath, complain) ? child.read(changes[key] as Json, childPath, complain) : undefined;
+      if (op === undefined) isSound = false;
+      else at.push([key, op]);
+    }
+    return isSound && drop !== undefined ? { at, drop } : undefined;
+  }
+
+  function readKeys(value: Json | undefined, path: string, complain: Complain): readonly string[] | undefined {
+    if (value === undefined) return [];
+    if (Array.isArray(value) && value.every((key) => isOfType(keyType, key as Json, 'map key', path, complain))) return value as readonly string[];
+    if (!Array.isArray(value)) complain(path, malformed('map', 'drop takes a list of keys.', value));
+    return undefined;
+  }
+
+  function fold(cell: MapCell, op: MapOp, path: string, attempt: Attempt): MapCell {
+    let { live, graves, untidy } = cell;
+    for (const key of op.drop) {
+      const childCell = trieAt(live, key);
+      const keyPath = `${path}/${escapeToken(key)}`;
+      if (childCell === undefined) attempt.note(keyPath, { kind: 'unchanged' });
+      else if (attempt.sawAll(child.newest(childCell))) {
+        live = trieWithout(live, key);
+        graves = withGrave(graves, key, attempt.mark, attempt.horizon);
+      } else {
+        attempt.note(keyPath, { kind: 'superseded', by: child.newest(childCell)?.agent ?? '', value: child.json(childCell) });
+      }
+    }
+    for (const [key, childOp] of op.at) {
+      const before = trieAt(live, key);
+      const start = before ?? child.empty(graveOf(graves, key));
+      const after = child.fold(start, childOp, `${path}/${escapeToken(key)}`, attempt);
+      if (after === start) continue;
+      live = trieWith(live, key, after);
+      if (child.settle !== undefined) untidy = [...untidy, key];
+      if (before === undefined) graves = withoutGrave(graves, key);
+    }
+    if (live.size > cap && live.size > cell.live.size) {
+      attempt.refuse(path, outOfBounds('map', cell.live.size, live.size, `At most ${cap} keys; drop some first.`));
+      return cell;
+    }
+    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: attempt.mark, untidy };
+  }
+
+  function settleChildren(cell: MapCell): MapCell {
+    let live = cell.live;
+    for (const key of cell.untidy) {
+      const childCell = trieAt(live, key);
+      if (childCell !== undefined) live = trieWith(live, key, child.settle?.(childCell));
+    }
+    return cell.untidy.length === 0 ? cell : { ...cell, live, untidy: [] };
+  }
+}
+
+/** Turns `[{key, change}]` under these verbs into `{key: change}`, and drops nulls. */
+export function keyedFromModel(answer: Json, verbs: readonly string[], changeOf: (change: Json) => Json): Json {
+  const given = withoutNulls(answer);
+  if (!isJsonObject(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([verb, value]) => {
+      if (!verbs.includes(verb) || !Array.isArray(value)) return [verb, value];
+      const items = value as readonly Json[];
+      return [verb, Object.fromEntries(items.filter(isKeyed).map((item) => [item['key'] as string, changeOf(item['change'] as Json)]))];
+    }),
+  );
+}
+
+/** `untidy` names the children folded since the last seal that may need settling; it is empty in every sealed state. */
+type MapCell = {
+  readonly live: Trie<unknown>;
+  readonly graves: Graves;
+  readonly mark: Mark | undefined;
+  readonly untidy: readonly string[];
+};
+type MapOp = { readonly at: readonly (readonly [string, unknown])[]; readonly drop: readonly string[] };
+
+const VERBS = ['at', 'drop'];
+
+function isKeyed(item: Json): item is JsonObject {
+  return isJsonObject(item) && typeof item['key'] === 'string' && item['change'] !== undefined;
+}

@@ -1,0 +1,242 @@
+/**
+ * `records`: rows by id, each with the same declared cells.
+ *
+ * A row's identity is its id and the mark of its birth, so no operation ever reaches another incarnation: a patch or a drop
+ * aimed at a dropped row answers `gone`, and a put that has seen the drop begins a new row. A drop must have seen the whole
+ * row; one that would erase a change it did not see is a conflict (decision 0002). `add` lets the coordinator issue the id
+ * from the proposal's dot, so two agents that add at once get two rows. SPEC: REC1-REC8.
+ */
+import { z } from 'zod';
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Attempt, Complain, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import { isOfType, readVerbs, strictObject } from '../intent.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { escapeToken, isJsonObject } from '../json.ts';
+import { conflict, gone, malformed, outOfBounds } from '../refusal.ts';
+import type { Trie } from '../trie.ts';
+import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
+import type { JsonSchema } from '../value-type.ts';
+import { valueType } from '../value-type.ts';
+import type { MapView } from './collection-view.ts';
+import { mapView } from './collection-view.ts';
+import type { Graves } from './graves.ts';
+import { decodeGraves, encodeGraves, graveOf, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
+import { keyedFromModel } from './map.ts';
+import type { Row, RowOp } from './row.ts';
+import { rowKind } from './row.ts';
+import { checkCap } from './set.ts';
+
+/** `cap` is the largest number of rows. `ids` is the type of an id; 64 characters when left out. */
+export type RecordsOptions = { readonly cap: number; readonly ids?: z.ZodType<string> };
+
+type Cells = { readonly [name: string]: Field };
+type RowIntent<C extends Cells> = { readonly [K in keyof C]?: IntentOf<C[K]> };
+
+export type RecordsIntent<C extends Cells> = {
+  readonly add?: readonly RowIntent<C>[];
+  readonly put?: { readonly [id: string]: RowIntent<C> };
+  readonly patch?: { readonly [id: string]: RowIntent<C> };
+  readonly drop?: readonly string[];
+};
+
+export type RowView<C extends Cells> = { readonly [K in keyof C]: ViewOf<C[K]> };
+
+/** Throws `SCHEMA_INVALID` without a cap or without cells. */
+export function records<C extends Cells>(cells: C, options: RecordsOptions): Field<MapView<RowView<C>>, RecordsIntent<C>> {
+  const idType = valueType(options.ids ?? z.string().min(1).max(64), 'records');
+  const { cap } = options;
+  checkCap('records', cap);
+  const row = rowKind(cells);
+  const kind: FieldKind<RecordsCell, RecordsOp> = {
+    name: 'records',
+    grade: { letter: 'B', why: 'whether a change meets the row or its drop is decided by the log; cells keep their own grades' },
+    bytesMax: 2 + cap * (idType.bytesMax + row.bytesMax + 2),
+    verbs: VERBS,
+    summary: `at most ${cap} rows of ${Object.keys(cells).join(', ')}`,
+    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, untidy: [] }),
+    read,
+    weigh: (op) => [...op.add, ...op.put.map(([, r]) => r), ...op.patch.map(([, r]) => r)].reduce((sum, r) => sum + Math.max(1, row.weigh(r)), op.drop.length),
+    fold,
+    withoutEcho: (cell, op) => {
+      const patch = op.patch.flatMap(([id, rowOp]): RecordsOp['patch'] => {
+        const existing = trieAt(cell.live, id);
+        const kept = existing === undefined ? rowOp : row.withoutEcho(existing, rowOp);
+        return kept === undefined ? [] : [[id, kept]];
+      });
+      const put = op.put.map(([id, rowOp]): readonly [string, RowOp] => {
+        const existing = trieAt(cell.live, id);
+        return [id, (existing === undefined ? rowOp : row.withoutEcho(existing, rowOp)) ?? []];
+      });
+      const kept = { ...op, put: put.filter(([id, r]) => r.length > 0 || trieAt(cell.live, id) === undefined), patch };
+      return kept.add.length + kept.put.length + kept.patch.length + kept.drop.length === 0 ? undefined : kept;
+    },
+    write: (op) => ({
+      ...(op.add.length === 0 ? {} : { add: op.add.map((r) => row.write(r)) }),
+      ...(op.put.length === 0 ? {} : { put: Object.fromEntries(op.put.map(([id, r]) => [id, row.write(r)])) }),
+      ...(op.patch.length === 0 ? {} : { patch: Object.fromEntries(op.patch.map(([id, r]) => [id, row.write(r)])) }),
+      ...(op.drop.length === 0 ? {} : { drop: op.drop }),
+    }),
+    ...(row.hasSettle ? { settle: settleRows } : {}),
+    newest: (cell) => cell.mark,
+    child: (cell, id) => {
+      const existing = trieAt(cell.live, id);
+      return existing === undefined ? undefined : { kind: row.walk, cell: existing };
+    },
+    view: (cell) => mapView(cell.live, row.view),
+    json: (cell) => Object.fromEntries(trieSorted(cell.live).map(([id, r]) => [id, row.json(r)])),
+    encode: (cell) =>
+      `{"graves":${encodeGraves(cell.graves)},"live":{${trieSorted(cell.live)
+        .map(([id, r]) => `${JSON.stringify(id)}:${row.encode(r)}`)
+        .join()}},"mark":${encodeMark(cell.mark)}}`,
+    decode: (stored) => {
+      const cell = stored as JsonObject;
+      let live = emptyTrie<Row>();
+      for (const [id, value] of Object.entries(cell['live'] as JsonObject)) live = trieWith(live, id, row.decode(value));
+      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), untidy: [] };
+    },
+    digest: (cell, sha256) =>
+      sha256(
+        `["${trieDigest(cell.live, row.encode, sha256)}","${trieDigest(cell.graves.young, encodeMark, sha256)}","${trieDigest(cell.graves.old, encodeMark, sha256)}",${cell.graves.turned},${encodeMark(cell.mark)}]`,
+      ),
+    modelSchema: () => {
+      const change = row.modelSchema();
+      const keyed: JsonSchema = {
+        type: 'array',
+        items: { type: 'object', properties: { key: idType.jsonSchema, change }, required: ['key', 'change'], additionalProperties: false },
+      };
+      return strictObject({ add: { type: 'array', items: change }, put: keyed, patch: keyed, drop: { type: 'array', items: idType.jsonSchema } });
+    },
+    fromModel: (answer) => {
+      const given = keyedFromModel(answer, ['put', 'patch'], row.fromModel);
+      if (!isJsonObject(given) || !Array.isArray(given['add'])) return given;
+      return { ...given, add: (given['add'] as readonly Json[]).map(row.fromModel) };
+    },
+    declaration: () => ({ kind: 'records', cap, ids: idType.jsonSchema, cells: row.declaration() }),
+  };
+  return kind;
+
+  function read(intent: Json, path: string, complain: Complain): RecordsOp | undefined {
+    const verbs = readVerbs(intent, 'records', VERBS, path, complain);
+    if (verbs === undefined) return undefined;
+    const put = readRows(verbs['put'], 'put', path, complain);
+    const patch = readRows(verbs['patch'], 'patch', path, complain);
+    const drop = readIds(verbs['drop'], path, complain);
+    const add = readAdd(verbs['add'], path, complain);
+    return put === undefined || patch === undefined || drop === undefined || add === undefined ? undefined : { add, put, patch, drop };
+  }
+
+  function readRows(value: Json | undefined, verb: string, path: string, complain: Complain): RecordsOp['put'] | undefined {
+    if (value === undefined) return [];
+    if (!isJsonObject(value)) {
+      complain(path, malformed('records', `${verb} takes an object: id to cells.`, value));
+      return undefined;
+    }
+    const rows: (readonly [string, RowOp])[] = [];
+    let isSound = true;
+    for (const [id, change] of Object.entries(value)) {
+      const rowPath = `${path}/${escapeToken(id)}`;
+      const op = isOfType(idType, id, 'record id', rowPath, complain) ? row.read(change, rowPath, complain) : undefined;
+      if (op === undefined) isSound = false;
+      else rows.push([id, op]);
+    }
+    return isSound ? rows : undefined;
+  }
+
+  function readAdd(value: Json | undefined, path: string, complain: Complain): readonly RowOp[] | undefined {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) {
+      complain(path, malformed('records', 'add takes a list of rows without ids.', value));
+      return undefined;
+    }
+    const rows = (value as readonly Json[]).map((change, i) => row.read(change, `${path}/add/${i}`, complain));
+    return rows.every((op) => op !== undefined) ? rows : undefined;
+  }
+
+  function readIds(value: Json | undefined, path: string, complain: Complain): readonly string[] | undefined {
+    if (value === undefined) return [];
+    if (Array.isArray(value) && value.every((id) => isOfType(idType, id as Json, 'record id', path, complain))) return value as readonly string[];
+    if (!Array.isArray(value)) complain(path, malformed('records', 'drop takes a list of ids.', value));
+    return undefined;
+  }
+
+  function fold(cell: RecordsCell, op: RecordsOp, path: string, attempt: Attempt): RecordsCell {
+    let { live, graves, untidy } = cell;
+    for (const id of op.drop) {
+      const existing = trieAt(live, id);
+      const rowPath = `${path}/${escapeToken(id)}`;
+      if (existing === undefined) attempt.note(rowPath, { kind: 'unchanged' });
+      else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth));
+      else if (!attempt.sawAll(existing.mark)) attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark));
+      else {
+        live = trieWithout(live, id);
+        graves = withGrave(graves, id, attempt.mark, attempt.horizon);
+      }
+    }
+    const change = (id: string, existing: Row, rowOp: RowOp, rowPath: string): void => {
+      const after = row.fold(existing, rowOp, rowPath, attempt);
+      if (after === trieAt(live, id)) return;
+      live = trieWith(live, id, after);
+      if (row.hasSettle) untidy = [...untidy, id];
+    };
+    const begin = (id: string, rowOp: RowOp, rowPath: string): void => {
+      change(id, row.born(attempt.mark, graveOf(graves, id)), rowOp, rowPath);
+      graves = withoutGrave(graves, id);
+    };
+    for (const [at, rowOp] of op.add.entries()) {
+      const id = op.add.length === 1 ? `${attempt.agent}-${attempt.mark.n}` : `${attempt.agent}-${attempt.mark.n}-${at}`;
+      const fault = idType.fault(id);
+      if (fault !== undefined) attempt.refuse(`${path}/add/${at}`, malformed('records', `The issued id does not fit the type of ids: ${fault}`, id));
+      else if (trieAt(live, id) !== undefined) attempt.refuse(`${path}/add/${at}`, conflict('records', id, id, trieAt(live, id)?.birth));
+      else begin(id, rowOp, `${path}/${escapeToken(id)}`);
+      attempt.note(`${path}/add/${at}`, { kind: 'merged', id });
+    }
+    for (const [id, rowOp] of op.put) {
+      const existing = trieAt(live, id);
+      const grave = existing === undefined ? graveOf(graves, id) : existing.past;
+      const rowPath = `${path}/${escapeToken(id)}`;
+      const isUnseen = existing === undefined || !attempt.sees(existing.birth);
+      if (isUnseen && !attempt.sees(grave)) attempt.refuse(rowPath, gone('records', grave));
+      else if (existing === undefined) begin(id, rowOp, rowPath);
+      else change(id, existing, rowOp, rowPath);
+    }
+    for (const [id, rowOp] of op.patch) {
+      const existing = trieAt(live, id);
+      const rowPath = `${path}/${escapeToken(id)}`;
+      if (existing === undefined) attempt.refuse(rowPath, gone('records', graveOf(graves, id)));
+      else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth));
+      else change(id, existing, rowOp, rowPath);
+    }
+    if (live.size > cap && live.size > cell.live.size) {
+      attempt.refuse(path, outOfBounds('records', cell.live.size, live.size, `At most ${cap} rows; drop some first.`));
+      return cell;
+    }
+    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: attempt.mark, untidy };
+  }
+
+  function settleRows(cell: RecordsCell): RecordsCell {
+    let live = cell.live;
+    for (const id of cell.untidy) {
+      const existing = trieAt(live, id);
+      if (existing !== undefined) live = trieWith(live, id, row.settle(existing));
+    }
+    return cell.untidy.length === 0 ? cell : { ...cell, live, untidy: [] };
+  }
+}
+
+/** `untidy` names the rows folded since the last seal that may need settling; it is empty in every sealed state. */
+type RecordsCell = {
+  readonly live: Trie<Row>;
+  readonly graves: Graves;
+  readonly mark: Mark | undefined;
+  readonly untidy: readonly string[];
+};
+type RecordsOp = {
+  readonly add: readonly RowOp[];
+  readonly put: readonly (readonly [string, RowOp])[];
+  readonly patch: readonly (readonly [string, RowOp])[];
+  readonly drop: readonly string[];
+};
+
+const VERBS = ['add', 'put', 'patch', 'drop'];
+

@@ -1,0 +1,137 @@
+/**
+ * Registers: `cas` (compare-and-set, the default scalar) and `lww` (greatest stamp wins).
+ *
+ * `cas` refuses a value that was set without having seen the current one; equal values agree. `lww` keeps the greatest
+ * stamp and tells the loser by whom it was superseded. The mark stays after `unset`, so a stale `set` cannot resurrect.
+ * SPEC: CAS1-CAS5, LWW1-LWW4.
+ */
+import type { z } from 'zod';
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
+import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import type { Json, JsonObject, Sha256 } from '../json.ts';
+import { canonical, isJsonObject, sameJson } from '../json.ts';
+import { conflict, malformed } from '../refusal.ts';
+import type { Stamp } from '../stamp.ts';
+import { compareWin } from '../stamp.ts';
+import type { JsonSchema, ValueType } from '../value-type.ts';
+import { valueType } from '../value-type.ts';
+
+/** `start` is the value before any write; without it the field is absent at first. */
+export type RegisterOptions<T> = { readonly start?: T };
+
+export type RegisterIntent<T> = { readonly set: T } | { readonly unset: true };
+
+/** Compare-and-set: a value that did not see the current one is refused. */
+export function cas<T extends Json>(type: z.ZodType<T>, options: RegisterOptions<T> = {}): Field<T | undefined, RegisterIntent<T>> {
+  return register('cas', CAS_GRADE, foldCas, type, options);
+}
+
+/** Last writer wins by stamp; the loser's verdict says so. */
+export function lww<T extends Json>(type: z.ZodType<T>, options: RegisterOptions<T> = {}): Field<T | undefined, RegisterIntent<T>> {
+  return register('lww', LWW_GRADE, foldLww, type, options);
+}
+
+type Register = { readonly value: Json | undefined; readonly mark: Mark | undefined; readonly stamp: Stamp | undefined };
+type RegisterOp = { readonly value: Json | undefined };
+type FoldRegister = (cell: Register, op: RegisterOp, path: string, attempt: Attempt) => Register;
+
+const CAS_GRADE: Grade = { letter: 'B', why: 'of two concurrent values the first in the log stands and the other is refused' };
+const LWW_GRADE: Grade = { letter: 'A', why: 'the greatest stamp wins in any order' };
+const VERBS = ['set', 'unset'];
+
+function register(
+  name: 'cas' | 'lww',
+  grade: Grade,
+  fold: FoldRegister,
+  schema: z.ZodType<Json>,
+  options: RegisterOptions<Json>,
+): FieldKind<Register, RegisterOp> {
+  const type: ValueType = valueType(schema, name);
+  const start = options.start;
+  const digest = (cell: Register, sha256: Sha256): string => sha256(encode(cell));
+  return {
+    name,
+    grade,
+    bytesMax: type.bytesMax,
+    verbs: VERBS,
+    summary: name === 'cas' ? 'one value; a set must have seen the current one' : 'one value; the latest reader wins',
+    empty: (born) => ({ value: start, mark: born, stamp: undefined }),
+    read: (intent, path, complain) => readRegister(name, type, intent, path, complain),
+    weigh: () => 1,
+    fold,
+    withoutEcho: (cell, op) => (sameJson(cell.value, op.value) ? undefined : op),
+    write: (op) => (op.value === undefined ? { unset: true } : { set: op.value }),
+    newest: (cell) => cell.mark,
+    view: (cell) => cell.value,
+    json: (cell) => cell.value ?? null,
+    encode,
+    decode,
+    digest,
+    modelSchema: () => modelSchema(type),
+    fromModel: (answer) => fromModel(type, answer),
+    declaration: () => ({ kind: name, type: type.jsonSchema, ...(start === undefined ? {} : { start }) }),
+  };
+}
+
+function readRegister(rule: string, type: ValueType, intent: Json, path: string, complain: Complain): RegisterOp | undefined {
+  const read = readOneVerb(intent, rule, VERBS, path, complain);
+  if (read === undefined) return undefined;
+  if (read.verb === 'set') return isOfType(type, read.value, rule, path, complain) ? { value: read.value } : undefined;
+  if (read.value === true) return { value: undefined };
+  complain(path, malformed(rule, 'unset takes true.', read.value));
+  return undefined;
+}
+
+function foldCas(cell: Register, op: RegisterOp, path: string, attempt: Attempt): Register {
+  if (sameJson(cell.value, op.value)) {
+    attempt.note(path, { kind: 'unchanged' });
+    return cell;
+  }
+  if (!attempt.sees(cell.mark)) attempt.refuse(path, conflict('cas', cell.value ?? null, op.value ?? null, cell.mark));
+  return { value: op.value, mark: attempt.mark, stamp: undefined };
+}
+
+function foldLww(cell: Register, op: RegisterOp, path: string, attempt: Attempt): Register {
+  const isSame = sameJson(cell.value, op.value);
+  if (cell.stamp !== undefined && compareWin(attempt.stamp, cell.stamp) < 0) {
+    attempt.note(path, isSame ? { kind: 'unchanged' } : { kind: 'superseded', by: cell.stamp.agent, value: cell.value ?? null });
+    return cell;
+  }
+  if (isSame) attempt.note(path, { kind: 'unchanged' });
+  else if (cell.mark !== undefined && !attempt.sees(cell.mark)) {
+    attempt.note(path, { kind: 'merged', over: { agent: cell.mark.agent, n: cell.mark.n } });
+  }
+  return { value: op.value, mark: attempt.mark, stamp: attempt.stamp };
+}
+
+function encode(cell: Register): string {
+  const value = cell.value === undefined ? '' : `,"value":${canonical(cell.value)}`;
+  const stamp = cell.stamp === undefined ? '' : `,"stamp":[${cell.stamp.depth},${cell.stamp.priority},${cell.stamp.spin}]`;
+  return `{"mark":${encodeMark(cell.mark)}${stamp}${value}}`;
+}
+
+function decode(stored: Json): Register {
+  const cell = stored as JsonObject;
+  const mark = decodeMark(cell['mark']);
+  const [depth, priority, spin] = (cell['stamp'] ?? []) as readonly number[];
+  const stamp =
+    depth === undefined || priority === undefined || spin === undefined || mark === undefined
+      ? undefined
+      : { depth, priority, spin, agent: mark.agent, n: mark.n };
+  return { value: cell['value'], mark, stamp };
+}
+
+function modelSchema(type: ValueType): JsonSchema {
+  const set = type.acceptsNull ? { ...strictObject({ value: type.jsonSchema }), properties: { value: type.jsonSchema } } : type.jsonSchema;
+  return strictObject({ set, unset: { type: 'boolean' } });
+}
+
+function fromModel(type: ValueType, answer: Json): Json {
+  const verbs = withoutNulls(answer);
+  if (!isJsonObject(verbs)) return verbs;
+  const { unset, set, ...rest } = verbs;
+  const value = type.acceptsNull && isJsonObject(set) && 'value' in set ? (set['value'] as Json) : set;
+  return { ...rest, ...(value === undefined ? {} : { set: value }), ...(unset === undefined || unset === false ? {} : { unset }) };
+}

@@ -1,0 +1,143 @@
+/**
+ * One row of `records`: a fixed list of cells of declared kinds, with the mark of its birth.
+ */
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import { OplusError } from '../error.ts';
+import type { Attempt, Complain, Field, FieldKind, Traversable } from '../field-kind.ts';
+import { nullable, readVerbs } from '../intent.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { canonical, escapeToken, isJsonObject, utf8Bytes } from '../json.ts';
+import type { JsonSchema } from '../value-type.ts';
+
+/** `past` is the mark of the drop of the row that had this id before, while bases may predate it; `mark` the newest change. */
+export type Row = {
+  readonly birth: Mark | undefined;
+  readonly past: Mark | undefined;
+  readonly mark: Mark | undefined;
+  readonly cells: readonly unknown[];
+};
+
+/** Operations by index of cell. */
+export type RowOp = readonly (readonly [number, unknown])[];
+
+export type RowKind = {
+  readonly bytesMax: number;
+  readonly hasSettle: boolean;
+  /** The row for premises: its children are its cells. */
+  readonly walk: Traversable<Row>;
+  born(birth: Mark, past: Mark | undefined): Row;
+  read(change: Json, path: string, complain: Complain): RowOp | undefined;
+  weigh(op: RowOp): number;
+  fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row;
+  withoutEcho(row: Row, op: RowOp): RowOp | undefined;
+  write(op: RowOp): JsonObject;
+  settle(row: Row): Row;
+  view(row: Row): unknown;
+  json(row: Row): Json;
+  encode(row: Row): string;
+  decode(stored: Json): Row;
+  modelSchema(): JsonSchema;
+  fromModel(change: Json): Json;
+  declaration(): Json;
+};
+
+/** Throws `SCHEMA_INVALID` for a row without cells. */
+export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
+  const names = Object.keys(cells).sort();
+  const kinds = names.map((name) => cells[name] as FieldKind);
+  const keys = names.map((name) => canonical(name));
+  if (names.length === 0) throw new OplusError('SCHEMA_INVALID', 'records without cells', { hint: 'Name at least one cell.' });
+
+  const walk: Traversable<Row> = {
+    newest: (row) => row.mark,
+    child: (row, name) => {
+      const index = names.indexOf(name);
+      return index < 0 ? undefined : { kind: kinds[index] as FieldKind, cell: row.cells[index] };
+    },
+  };
+
+  return {
+    bytesMax: kinds.reduce((sum, kind, i) => sum + utf8Bytes(keys[i] as string) + 2 + kind.bytesMax, 2),
+    hasSettle: kinds.some((kind) => kind.settle !== undefined),
+    walk,
+    born: (birth, past) => ({ birth, past, mark: birth, cells: kinds.map((kind) => kind.empty(undefined)) }),
+    read,
+    weigh: (op) => op.reduce((sum, [index, cellOp]) => sum + (kinds[index] as FieldKind).weigh(cellOp), 0),
+    fold,
+    withoutEcho: (row, op) => {
+      const kept = op.flatMap(([index, cellOp]): RowOp => {
+        const rest = (kinds[index] as FieldKind).withoutEcho(row.cells[index], cellOp);
+        return rest === undefined ? [] : [[index, rest]];
+      });
+      return kept.length === 0 ? undefined : kept;
+    },
+    write: (op) => Object.fromEntries(op.map(([index, cellOp]) => [names[index] as string, (kinds[index] as FieldKind).write(cellOp)])),
+    settle: (row) => ({ ...row, cells: row.cells.map((cell, i) => (kinds[i] as FieldKind).settle?.(cell) ?? cell) }),
+    view: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).view(row.cells[i])])),
+    json: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).json(row.cells[i])])),
+    encode,
+    decode: (stored) => {
+      const row = stored as JsonObject;
+      const encoded = row['cells'] as JsonObject;
+      return {
+        birth: decodeMark(row['birth']),
+        past: decodeMark(row['past']),
+        mark: decodeMark(row['mark']),
+        cells: names.map((name, i) => (kinds[i] as FieldKind).decode(encoded[name] as Json)),
+      };
+    },
+    modelSchema: () => ({
+      type: 'object',
+      properties: Object.fromEntries(names.map((name, i) => [name, nullable((kinds[i] as FieldKind).modelSchema())])),
+      required: names,
+      additionalProperties: false,
+    }),
+    fromModel: (change) => {
+      if (!isJsonObject(change)) return change;
+      return Object.fromEntries(
+        Object.entries(change)
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => {
+            const index = names.indexOf(name);
+            return [name, index < 0 ? value : (kinds[index] as FieldKind).fromModel(value)];
+          }),
+      );
+    },
+    declaration: () => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).declaration()])),
+  };
+
+  function read(change: Json, path: string, complain: Complain): RowOp | undefined {
+    const given = isJsonObject(change) && Object.keys(change).length === 0 ? change : readVerbs(change, 'records', names, path, complain);
+    if (given === undefined) return undefined;
+    const op: (readonly [number, unknown])[] = [];
+    let isSound = true;
+    for (const name of Object.keys(given)) {
+      const index = names.indexOf(name);
+      const cellOp = (kinds[index] as FieldKind).read(given[name] as Json, `${path}/${escapeToken(name)}`, complain);
+      if (cellOp === undefined) isSound = false;
+      else op.push([index, cellOp]);
+    }
+    return isSound ? op : undefined;
+  }
+
+  function fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row {
+    let cells: unknown[] | undefined;
+    for (const [index, cellOp] of op) {
+      const before = row.cells[index];
+      const after = (kinds[index] as FieldKind).fold(before, cellOp, `${path}/${escapeToken(names[index] as string)}`, attempt);
+      if (after === before) continue;
+      cells ??= row.cells.slice();
+      cells[index] = after;
+    }
+    return cells === undefined ? row : { birth: row.birth, past: row.past, mark: attempt.mark, cells };
+  }
+
+  function encode(row: Row): string {
+    let text = '';
+    for (let i = 0; i < kinds.length; i += 1) {
+      text += `${(i === 0 ? '' : ',') + (keys[i] as string)}:${(kinds[i] as FieldKind).encode(row.cells[i])}`;
+    }
+    return `{"birth":${encodeMark(row.birth)},"cells":{${text}},"mark":${encodeMark(row.mark)},"past":${encodeMark(row.past)}}`;
+  }
+}

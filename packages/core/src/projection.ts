@@ -1,0 +1,37 @@
+/**
+ * Projections: the bounded view that one agent's model sees, made from state and never written back.
+ *
+ * No revision, dot, vector or fencing number ever appears in one: kinds show values only. SPEC: PRJ1-PRJ3.
+ */
+import { OplusError } from './error.ts';
+import type { JsonObject } from './json.ts';
+import { canonical } from './json.ts';
+import type { Space } from './space.ts';
+import { stateJson } from './space.ts';
+import type { Fields, StateSchema, Views } from './state-schema.ts';
+import { viewsOf } from './state-schema.ts';
+
+/** For whom a projection is made. `focus` is the observation of this step: what the slice should be about. */
+export type Reader = { readonly agent: string; readonly role: string; readonly focus: string };
+
+/** A pure function from the views of all fields to what one reader sees. */
+export type Projection<F extends Fields = Fields> = (views: Views<F>, reader: Reader) => JsonObject;
+
+/** The views of all fields, for programs that read a space. */
+export function viewsOfSpace(space: Space): { readonly [name: string]: unknown } {
+  return viewsOf(space.schema, space.cells, allFields(space.schema));
+}
+
+/** The canonical text of a projection; without one, of the whole state. Throws `USAGE` above `charsMax` UTF-16 units. */
+export function project(space: Space, reader: Reader, charsMax: number, projection?: Projection): string {
+  const seen = projection === undefined ? stateJson(space) : projection(viewsOfSpace(space), reader);
+  const text = canonical(seen);
+  if (text.length <= charsMax) return text;
+  throw new OplusError('USAGE', `the projection for ${reader.agent} has ${text.length} characters, ${charsMax} are allowed`, {
+    hint: 'Project a slice of the state instead of all of it.',
+  });
+}
+
+function allFields(schema: StateSchema): readonly number[] {
+  return schema.names.map((_, i) => i);
+}

@@ -1,0 +1,46 @@
+/**
+ * The refusals that several kinds give, each with its recovery and a hint in words.
+ */
+import type { Mark } from './dot.ts';
+import type { Refusal } from './field-kind.ts';
+import { EXCERPT_CHARS_MAX } from './issue.ts';
+import type { Json } from './json.ts';
+import { excerpt } from './json.ts';
+
+/** A concurrent change that does not commute. */
+export function conflict(rule: string, have: Json | undefined, want: Json | undefined, mark: Mark | undefined): Refusal {
+  return {
+    code: 'conflict',
+    rule,
+    ...shown('have', have),
+    ...shown('want', want),
+    ...(mark === undefined || mark.agent === '' ? {} : { by: mark.agent }),
+    recovery: 're-read',
+    hint: 'It changed after your view was made. Look at what is there now and decide again.',
+  };
+}
+
+/** The patch is not one that the definition knows. */
+export function malformed(rule: string, hint: string, want?: Json): Refusal {
+  return { code: 'schema', rule, ...shown('want', want), recovery: 'change', hint };
+}
+
+/** A value, a count or a sum outside its declared range. */
+export function outOfBounds(rule: string, have: Json | undefined, want: Json | undefined, hint: string): Refusal {
+  return { code: 'bound', rule, ...shown('have', have), ...shown('want', want), recovery: 'change', hint };
+}
+
+/** The row that the operation aimed at no longer exists. */
+export function gone(rule: string, mark: Mark | undefined): Refusal {
+  return {
+    code: 'gone',
+    rule,
+    ...(mark === undefined || mark.agent === '' ? {} : { by: mark.agent }),
+    recovery: 're-read',
+    hint: 'The row that you saw was dropped; what stands under that id now, if anything, is another row.',
+  };
+}
+
+function shown(key: 'have' | 'want', value: Json | undefined): { have?: Json; want?: Json } {
+  return value === undefined ? {} : { [key]: excerpt(value, EXCERPT_CHARS_MAX) };
+}

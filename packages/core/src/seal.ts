@@ -1,0 +1,153 @@
+/**
+ * The seal: one round of proposals, decided.
+ *
+ * Sort canonically, judge each on a copy, accept or refuse, settle once, digest, write the entry. A pure function of the
+ * space and the set of members: arrival order and duplicates change nothing, so two coordinators that both believe they
+ * lead compute the same bytes. SPEC: SEAL1-SEAL8.
+ */
+import { compareEvents, entryText, eventText, memberText } from './entry.ts';
+import type { SystemEvent } from './entry.ts';
+import type { FieldKind } from './field-kind.ts';
+import type { Verdict } from './issue.ts';
+import { isRetryable } from './issue.ts';
+import type { Json } from './json.ts';
+import { canonical, compareText } from './json.ts';
+import { judge } from './judge.ts';
+import type { Admitted } from './proposal.ts';
+import type { AgentRecord, Space } from './space.ts';
+import { horizonOf, withDigests } from './space.ts';
+import type { Stamp } from './stamp.ts';
+import { compareAdmit, stampOf } from './stamp.ts';
+import type { Trie } from './trie.ts';
+import { trieAt, trieWith } from './trie.ts';
+
+/** The members of one round, in any order, duplicates allowed. `term` is that of the sealing coordinator. */
+export type Round = {
+  readonly term: number;
+  readonly events: readonly SystemEvent[];
+  readonly proposals: readonly Admitted[];
+};
+
+/** One decided proposal. `verdictText` is the canonical JSON of the verdict. */
+export type Decided = { readonly admitted: Admitted; readonly verdict: Verdict; readonly verdictText: string };
+
+/** What a seal gives: the next space, the entry's canonical text and digest, and the verdicts in canonical order. */
+export type Sealed = {
+  readonly space: Space;
+  readonly text: string;
+  readonly digest: string;
+  readonly revision: number;
+  readonly events: readonly SystemEvent[];
+  readonly decided: readonly Decided[];
+};
+
+/**
+ * Seals a round. Members that are no longer due (an agent that never joined, an n that was answered, an event without
+ * effect) are left out of the entry. O(members x log of what they touch), plus the rules that they wake.
+ */
+export function seal(space: Space, round: Round): Sealed {
+  const revision = space.revision + 1;
+  const arrivals = foldEvents(space, space.agents, round.events.filter((event) => event.kind !== 'leave'));
+  let { agents } = arrivals;
+  let cells = space.cells;
+  const horizon = horizonOf(space);
+  const decided: Decided[] = [];
+  const members = arrivals.events.map(eventText);
+  const { sha256 } = space.schema;
+  for (const { admitted, stamp, record } of inCanonicalOrder(agents, space, round.proposals)) {
+    const { proposal, text } = admitted;
+    const judgement = judge({ schema: space.schema, cells, revision, horizon, role: record.role, stamp }, proposal);
+    let verdict: Verdict;
+    if (judgement.kind === 'accepted') {
+      cells = judgement.cells;
+      verdict = judgement.outcomes === undefined ? { kind: 'committed', revision } : { kind: 'committed', revision, outcomes: judgement.outcomes };
+    } else {
+      const { issues } = judgement;
+      verdict = { kind: 'rejected', revision, issues, ...(isRetryable(issues) ? { retry: { after: revision } } : {}) };
+    }
+    const verdictText = canonical(verdict as unknown as Json);
+    const current = trieAt(agents, proposal.agent) as AgentRecord;
+    agents = trieWith(agents, proposal.agent, { ...current, n: proposal.n, answered: { digest: sha256(text), verdict: verdictText } });
+    decided.push({ admitted, verdict, verdictText });
+    members.push(memberText(text, verdictText));
+  }
+  const departures = foldEvents(space, agents, round.events.filter((event) => event.kind === 'leave'));
+  members.push(...departures.events.map(eventText));
+  const events = [...arrivals.events, ...departures.events];
+  const settled = settle(space, cells);
+  const next = withDigests(space, settled, departures.agents, revision);
+  const text = entryText({ space: space.name, revision, term: round.term, prev: space.head, state: next.state }, members);
+  const digest = sha256(text);
+  return { space: { ...next, head: digest }, text, digest, revision, events, decided };
+}
+
+/** True when the event would change something: what a coordinator asks before it lets one into a round. */
+export function isDue(space: Space, event: SystemEvent): boolean {
+  return foldEvent(space, space.agents, event) !== undefined;
+}
+
+type Due = { readonly admitted: Admitted; readonly stamp: Stamp; readonly record: AgentRecord };
+
+type Folded = { readonly agents: Trie<AgentRecord>; readonly events: readonly SystemEvent[] };
+
+function foldEvents(space: Space, start: Trie<AgentRecord>, given: readonly SystemEvent[]): Folded {
+  if (given.length === 0) return { agents: start, events: given };
+  let agents = start;
+  const events: SystemEvent[] = [];
+  for (const event of given.toSorted(compareEvents)) {
+    const after = foldEvent(space, agents, event);
+    if (after === undefined) continue;
+    agents = after;
+    events.push(event);
+  }
+  return { agents, events };
+}
+
+function foldEvent(space: Space, agents: Trie<AgentRecord>, event: SystemEvent): Trie<AgentRecord> | undefined {
+  if (event.kind === 'genesis') return space.revision < 0 && event.schema === space.schema.digest ? agents : undefined;
+  const record = trieAt(agents, event.agent);
+  if (event.kind === 'leave') {
+    if (record === undefined || !record.isLive || record.incarnation !== event.incarnation) return undefined;
+    return trieWith(agents, event.agent, { ...record, isLive: false });
+  }
+  if (!space.schema.roles.has(event.role) || record?.session === event.session) return undefined;
+  if (record === undefined && agents.size >= space.schema.agentsMax) return undefined;
+  const { role, session } = event;
+  if (record === undefined) return trieWith(agents, event.agent, { role, session, incarnation: 1, isLive: true, n: 0 });
+  return trieWith(agents, event.agent, { ...record, role, session, incarnation: record.incarnation + 1, isLive: true });
+}
+
+/**
+ * The due proposals in admit order, each dot once. An agent's own proposals keep their order: a later one never has a
+ * smaller depth than an earlier one.
+ */
+function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: readonly Admitted[]): readonly Due[] {
+  const byDot = proposals.length < 2 ? proposals : proposals.toSorted(compareDots);
+  const due: Due[] = [];
+  let last: Due | undefined;
+  for (const admitted of byDot) {
+    const { agent, n, incarnation, base } = admitted.proposal;
+    const isSame = last?.admitted.proposal.agent === agent;
+    const record = isSame && last !== undefined ? last.record : trieAt(agents, agent);
+    const newest = isSame && last !== undefined ? last.admitted.proposal.n : (record?.n ?? 0);
+    if (record === undefined || !record.isLive || record.incarnation !== incarnation || n !== newest + 1) continue;
+    const priority = space.schema.roles.get(record.role)?.priority ?? 0;
+    const revision = isSame && last !== undefined ? Math.max(base.revision, last.stamp.depth - 1) : base.revision;
+    last = { admitted, stamp: stampOf({ revision, priority, agent, n }), record };
+    due.push(last);
+  }
+  return due.sort((a, b) => compareAdmit(a.stamp, b.stamp));
+}
+
+/** By agent, n, then text: of two different texts under one dot the smaller stands, whatever came first. */
+function compareDots(a: Admitted, b: Admitted): number {
+  return compareText(a.proposal.agent, b.proposal.agent) || a.proposal.n - b.proposal.n || compareText(a.text, b.text);
+}
+
+function settle(space: Space, cells: readonly unknown[]): readonly unknown[] {
+  if (cells === space.cells) return cells;
+  return cells.map((cell, i) => {
+    if (cell === space.cells[i]) return cell;
+    return (space.schema.kinds[i] as FieldKind).settle?.(cell) ?? cell;
+  });
+}

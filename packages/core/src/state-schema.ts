@@ -1,0 +1,234 @@
+/**
+ * State definitions: one declaration per field, plus the rules that tie fields together; and their compiled form.
+ *
+ * A definition that is unsound does not load: a field without a cap, a rule that reads an unknown field, an invariant that
+ * fails on the initial state. The digest of a schema covers all that gives a log its meaning; the code of rules is covered
+ * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH6.
+ */
+import { OplusError } from './error.ts';
+import type { Field, FieldKind, FieldMeta, ViewOf } from './field-kind.ts';
+import type { Json, Sha256 } from './json.ts';
+import { canonical } from './json.ts';
+import { isReservedKey } from './strict-json.ts';
+
+export type Fields = { readonly [name: string]: Field };
+
+/** What rules and programs read: the view of every field. */
+export type Views<F extends Fields> = { readonly [K in keyof F]: ViewOf<F[K]> };
+
+/** What a rule may say: `true`, one sentence, or several with their paths. */
+export type RuleAnswer = true | string | readonly { readonly path: string; readonly hint: string; readonly have?: Json; readonly want?: Json }[];
+
+/** `touched` holds the JSON Pointers of the fields and keys that this proposal writes. */
+export type RuleContext<V> = {
+  readonly before: V;
+  readonly after: V;
+  readonly agent: string;
+  readonly role: string;
+  readonly touched: readonly string[];
+};
+
+/** A pure function over the fields it declares to read; it sees no others. */
+export type Rule<F extends Fields> = {
+  readonly reads: readonly (keyof F & string)[];
+  readonly check: (context: RuleContext<Views<F>>) => RuleAnswer;
+};
+
+/** A role's `priority` breaks ties: higher wins, and is admitted earlier. */
+export type Role = { readonly priority: number };
+
+export type StateDefinition<F extends Fields = Fields> = {
+  readonly name: string;
+  readonly version: number;
+  readonly fields: F;
+  /** Roles by name; `{ agent: { priority: 0 } }` when left out. */
+  readonly roles?: { readonly [role: string]: Role };
+  /** Must hold at every revision, the initial state included. */
+  readonly invariants?: { readonly [name: string]: Rule<F> };
+  /** Must hold between the state before and after every proposal. */
+  readonly transitions?: { readonly [name: string]: Rule<F> };
+  /** How many revisions a base may lie back; 65,536 when left out. */
+  readonly horizon?: number;
+  /** Most agents that may ever join; 1,024 when left out. */
+  readonly agentsMax?: number;
+};
+
+/** Only names the definition's type; loading checks it. */
+export function defineState<const F extends Fields>(definition: StateDefinition<F>): StateDefinition<F> {
+  return definition;
+}
+
+/** A field kind with a line for people and models, or with the roles that may write it. */
+export function field<V, I>(kind: Field<V, I>, meta: FieldMeta): Field<V, I> {
+  return { ...kind, meta };
+}
+
+/** @internal A rule with its reads as indexes of fields. */
+export type CompiledRule = {
+  readonly name: string;
+  readonly sort: 'invariant' | 'transition';
+  readonly reads: readonly number[];
+  readonly check: (context: RuleContext<{ readonly [name: string]: unknown }>) => RuleAnswer;
+};
+
+/** A definition, checked and ready. Fields stand in ascending order of their names. */
+export type StateSchema = {
+  readonly name: string;
+  readonly version: number;
+  readonly names: readonly string[];
+  readonly kinds: readonly FieldKind[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  readonly rules: readonly CompiledRule[];
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly horizon: number;
+  readonly agentsMax: number;
+  /** Largest canonical text of the whole state as JSON, in UTF-8 bytes. */
+  readonly bytesMax: number;
+  /** SHA-256 of the declaration. */
+  readonly digest: string;
+  /** The first 16 hex digits of the digest: what travels with every proposal. */
+  readonly id: string;
+  readonly sha256: Sha256;
+};
+
+/** Compiles a definition. Throws `SCHEMA_INVALID` with the path of what is unsound and a hint. */
+export function loadState(definition: StateDefinition<Fields>, sha256: Sha256): StateSchema {
+  const names = Object.keys(definition.fields).sort();
+  if (names.length === 0) throw invalid('', 'a state without fields', 'Declare at least one field.');
+  for (const name of names) checkName(name);
+  const kinds = names.map((name) => definition.fields[name] as FieldKind);
+  const indexOf = new Map(names.map((name, i) => [name, i]));
+  const roles = new Map(Object.entries(definition.roles ?? { agent: { priority: 0 } }));
+  checkRoles(names, kinds, roles);
+  const rules = [
+    ...compileRules('invariant', definition.invariants ?? {}, indexOf),
+    ...compileRules('transition', definition.transitions ?? {}, indexOf),
+  ];
+  const horizon = wholeNumber('/horizon', definition.horizon ?? 65_536);
+  const agentsMax = wholeNumber('/agentsMax', definition.agentsMax ?? 1024);
+  const digest = sha256(canonical(declarationOf(definition, names, kinds, roles, rules, horizon, agentsMax)));
+  const bytesMax = kinds.reduce((sum, kind, i) => sum + (names[i] as string).length + 4 + kind.bytesMax, 2);
+  const schema: StateSchema = {
+    name: definition.name,
+    version: definition.version,
+    names,
+    kinds,
+    indexOf,
+    rules,
+    roles,
+    horizon,
+    agentsMax,
+    bytesMax,
+    digest,
+    id: digest.slice(0, 16),
+    sha256,
+  };
+  checkStart(schema);
+  return schema;
+}
+
+/** The views of some fields of a state, as rules read them. */
+export function viewsOf(schema: StateSchema, cells: readonly unknown[], reads: readonly number[]): { readonly [name: string]: unknown } {
+  const views: { [name: string]: unknown } = {};
+  for (const index of reads) views[schema.names[index] as string] = (schema.kinds[index] as FieldKind).view(cells[index]);
+  return views;
+}
+
+/** Cells of every field before any write. */
+export function initialCells(schema: StateSchema): readonly unknown[] {
+  return schema.kinds.map((kind) => kind.empty(undefined));
+}
+
+function invalid(path: string, message: string, hint: string, cause?: unknown): OplusError {
+  return new OplusError('SCHEMA_INVALID', message, { path, hint, cause });
+}
+
+function checkName(name: string): void {
+  if (!/^[a-z][A-Za-z0-9_]{0,63}$/.test(name) || isReservedKey(name)) {
+    throw invalid(`/fields/${name}`, `${name} cannot be the name of a field`, 'Use letters, digits and _, beginning with a small letter.');
+  }
+}
+
+function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles: ReadonlyMap<string, Role>): void {
+  for (const [role, { priority }] of roles) {
+    if (!/^[a-z][a-z0-9-]{0,31}$/.test(role) || !Number.isSafeInteger(priority)) {
+      throw invalid(`/roles/${role}`, `${role} is not a role with a whole priority`, 'Use a small-letter name and { priority: 0 }.');
+    }
+  }
+  kinds.forEach((kind, i) => {
+    const stranger = kind.meta?.writers?.find((role) => !roles.has(role));
+    if (stranger !== undefined) throw invalid(`/fields/${names[i] ?? ''}`, `no role is called ${stranger}`, `The roles are ${[...roles.keys()].join(', ')}.`);
+  });
+}
+
+function compileRules(
+  sort: 'invariant' | 'transition',
+  rules: { readonly [name: string]: Rule<Fields> },
+  indexOf: ReadonlyMap<string, number>,
+): readonly CompiledRule[] {
+  return Object.keys(rules)
+    .sort()
+    .map((name) => {
+      const rule = rules[name] as Rule<Fields>;
+      const path = `/${sort}s/${name}`;
+      if (typeof rule.check !== 'function') throw invalid(path, `${name} has no check`, 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.');
+      if (rule.reads.length === 0) throw invalid(path, `${name} reads no field`, 'Declare the fields that the rule reads.');
+      const reads = rule.reads.map((read) => {
+        const index = indexOf.get(read);
+        if (index === undefined) throw invalid(path, `${name} reads ${read}, which is no field`, `The fields are ${[...indexOf.keys()].join(', ')}.`);
+        return index;
+      });
+      return { name, sort, reads, check: rule.check as CompiledRule['check'] };
+    });
+}
+
+function checkStart(schema: StateSchema): void {
+  const cells = initialCells(schema);
+  for (const rule of schema.rules) {
+    if (rule.sort !== 'invariant') continue;
+    const views = viewsOf(schema, cells, rule.reads);
+    let answer: RuleAnswer;
+    try {
+      answer = rule.check({ before: views, after: views, agent: '', role: '', touched: [] });
+    } catch (cause) {
+      throw invalid(`/invariants/${rule.name}`, `${rule.name} throws on the initial state`, 'A rule may read only the fields that it declares.', cause);
+    }
+    if (answer !== true) {
+      throw invalid(
+        `/invariants/${rule.name}`,
+        `${rule.name} fails on the initial state: ${typeof answer === 'string' ? answer : canonical(answer as unknown as Json)}`,
+        'Change the start values or the invariant.',
+      );
+    }
+  }
+}
+
+function wholeNumber(path: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1) throw invalid(path, `${path.slice(1)} is ${value}`, 'Give a whole number of at least 1.');
+  return value;
+}
+
+function declarationOf(
+  definition: StateDefinition<Fields>,
+  names: readonly string[],
+  kinds: readonly FieldKind[],
+  roles: ReadonlyMap<string, Role>,
+  rules: readonly CompiledRule[],
+  horizon: number,
+  agentsMax: number,
+): Json {
+  return {
+    name: definition.name,
+    version: definition.version,
+    fields: Object.fromEntries(
+      kinds.map((kind, i) => {
+        const writers = kind.meta?.writers;
+        return [names[i] as string, { ...(kind.declaration() as object), ...(writers === undefined ? {} : { writers }) } as Json];
+      }),
+    ),
+    roles: Object.fromEntries([...roles].map(([role, { priority }]) => [role, priority])),
+    rules: rules.map((rule) => [rule.sort, rule.name, rule.reads.map((index) => names[index] as string)]),
+    horizon,
+    agentsMax,
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * The strict reader of JSON that comes from outside.
+ *
+ * Refuses, never repairs: duplicate keys, reserved or empty keys, a second spelling of a number (`1.0`, `-0`, `1e2`,
+ * integers that a double cannot hold), nesting above the limit, trailing text, byte order marks, and strings that are not
+ * well-formed, not in Unicode normal form C, or that carry control, bidirectional, zero-width or tag characters.
+ * A canonical text (json.ts) takes a fast way through the platform's parser; a property test holds both ways equal.
+ *
+ * Source: RFC 8259, RFC 8785; UAX #15; the classes of hidden characters of CVE-2021-42574.
+ */
+import type { Json, JsonObject } from './json.ts';
+import { canonical, JSON_DEPTH_MAX } from './json.ts';
+
+/** What is wrong with a text. `at` is the offset in UTF-16 units, or -1 when the fault has no one place. */
+export type JsonFault = {
+  readonly code: 'not_json' | 'not_utf8' | 'depth' | 'duplicate_key' | 'key' | 'number' | 'string' | 'secret';
+  readonly at: number;
+  readonly message: string;
+};
+
+export type StrictJson =
+  | { readonly ok: true; readonly value: Json; readonly canonical: string }
+  | { readonly ok: false; readonly fault: JsonFault };
+
+/** Longest key, in UTF-16 units. */
+export const KEY_CHARS_MAX = 128;
+
+/** Reads a text. Never throws. O(length). */
+export function readStrictJson(text: string): StrictJson {
+  if (isPlain(text)) {
+    const value = parseCanonical(text);
+    if (value !== undefined) return { ok: true, value, canonical: text };
+  }
+  const reader: Reader = { text, at: 0 };
+  try {
+    skipSpace(reader);
+    const value = readValue(reader, 0);
+    skipSpace(reader);
+    if (reader.at < text.length) throw new Fault('not_json', reader.at, 'text after the end of the document');
+    return { ok: true, value, canonical: canonical(value) };
+  } catch (error) {
+    if (error instanceof Fault) return { ok: false, fault: { code: error.code, at: error.at, message: error.message } };
+    throw error;
+  }
+}
+
+/** Why a string may not enter the state, or `undefined` when it may. */
+export function stringFault(value: string): JsonFault | undefined {
+  if (!SUSPECT.test(value)) return undefined;
+  if (value.includes('\uFFFD')) return fault('not_utf8', 'a replacement character: the bytes were not UTF-8');
+  if (LONE_SURROGATE.test(value)) return fault('string', 'a lone surrogate');
+  const hidden = HIDDEN.exec(value);
+  if (hidden !== null) {
+    return fault('string', `the hidden or control character U+${(hidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, '0').toUpperCase()}`);
+  }
+  if (value.normalize('NFC') !== value) return fault('string', 'not in Unicode normal form C');
+  if (CHAT_MARKUP.test(value)) return fault('string', 'a reserved token of chat templates');
+  if (PRIVATE_KEY.test(value)) return fault('secret', 'a private key');
+  return undefined;
+}
+
+/** Keys that could reach a prototype, in any object of any depth. */
+export function isReservedKey(key: string): boolean {
+  return key === '__proto__' || key === 'constructor' || key === 'prototype';
+}
+
+const HIDDEN =
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\uFFFE\uFFFF]|[\u{E0000}-\u{E007F}]/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const CHAT_MARKUP = /<\|[a-z_]{2,24}\|>/;
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const SUSPECT = /[^\t\n\x20-\x7e]|<\||-----BEGIN/;
+/** Printable ASCII without escapes of control characters, reserved keys or empty keys: nothing left to look at. */
+const NEEDS_A_LOOK = /[^\x20-\x7e]|\\[ubfr]|<\||-----BEGIN|"(?:__proto__|constructor|prototype)?":/;
+
+class Fault extends Error {
+  readonly code: JsonFault['code'];
+  readonly at: number;
+
+  constructor(code: JsonFault['code'], at: number, message: string) {
+    super(message);
+    this.code = code;
+    this.at = at;
+  }
+}
+
+type Reader = { readonly text: string; at: number };
+
+function fault(code: JsonFault['code'], message: string): JsonFault {
+  return { code, at: -1, message };
+}
+
+function isPlain(text: string): boolean {
+  return !NEEDS_A_LOOK.test(text);
+}
+
+function parseCanonical(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json;
+    return hasLegalKeys(value) && canonical(value) === text ? value : undefined;
+  } catch {
+    return undefined; // The strict reader says what is wrong, and where.
+  }
+}
+
+function hasLegalKeys(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(hasLegalKeys);
+  for (const key of Object.keys(value)) {
+    if (key.length > KEY_CHARS_MAX || !hasLegalKeys((value as JsonObject)[key] as Json)) return false;
+  }
+  return true;
+}
+
+function skipSpace(reader: Reader): void {
+  while (reader.at < reader.text.length && ' \t\n\r'.includes(reader.text.charAt(reader.at))) reader.at += 1;
+}
+
+function readValue(reader: Reader, depth: number): Json {
+  const { text, at } = reader;
+  const first = text.charAt(at);
+  if (first === '{' || first === '[') {
+    if (depth >= JSON_DEPTH_MAX) throw new Fault('depth', at, `nesting above ${JSON_DEPTH_MAX}`);
+    return first === '{' ? readObject(reader, depth) : readArray(reader, depth);
+  }
+  if (first === '"') return readString(reader);
+  if (text.startsWith('true', at)) return advance(reader, 4, true);
+  if (text.startsWith('false', at)) return advance(reader, 5, false);
+  if (text.startsWith('null', at)) return advance(reader, 4, null);
+  return readNumber(reader);
+}
+
+function advance<T>(reader: Reader, by: number, value: T): T {
+  reader.at += by;
+  return value;
+}
+
+function readObject(reader: Reader, depth: number): JsonObject {
+  const object: { [key: string]: Json } = {};
+  reader.at += 1;
+  skipSpace(reader);
+  if (reader.text.charAt(reader.at) === '}') return advance(reader, 1, object);
+  for (;;) {
+    const start = reader.at;
+    if (reader.text.charAt(start) !== '"') throw new Fault('not_json', start, 'a key was expected');
+    const key = readString(reader);
+    if (key === '' || isReservedKey(key)) throw new Fault('key', start, key === '' ? 'an empty key' : 'a reserved key');
+    if (key.length > KEY_CHARS_MAX) throw new Fault('key', start, `a key above ${KEY_CHARS_MAX} characters`);
+    if (Object.hasOwn(object, key)) throw new Fault('duplicate_key', start, 'the same key twice');
+    skipSpace(reader);
+    if (reader.text.charAt(reader.at) !== ':') throw new Fault('not_json', reader.at, 'a colon was expected');
+    reader.at += 1;
+    skipSpace(reader);
+    object[key] = readValue(reader, depth + 1);
+    skipSpace(reader);
+    const next = reader.text.charAt(reader.at);
+    if (next === '}') return advance(reader, 1, object);
+    if (next !== ',') throw new Fault('not_json', reader.at, 'a comma or a closing brace was expected');
+    reader.at += 1;
+    skipSpace(reader);
+  }
+}
+
+function readArray(reader: Reader, depth: number): readonly Json[] {
+  const array: Json[] = [];
+  reader.at += 1;
+  skipSpace(reader);
+  if (reader.text.charAt(reader.at) === ']') return advance(reader, 1, array);
+  for (;;) {
+    array.push(readValue(reader, depth + 1));
+    skipSpace(reader);
+    const next = reader.text.charAt(reader.at);
+    if (next === ']') return advance(reader, 1, array);
+    if (next !== ',') throw new Fault('not_json', reader.at, 'a comma or a closing bracket was expected');
+    reader.at += 1;
+    skipSpace(reader);
+  }
+}
+
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+
+function readString(reader: Reader): string {
+  STRING.lastIndex = reader.at;
+  const match = STRING.exec(reader.text);
+  if (match === null) throw new Fault('not_json', reader.at, 'an unfinished or malformed string');
+  const value = JSON.parse(match[0]) as string;
+  const wrong = stringFault(value);
+  if (wrong !== undefined) throw new Fault(wrong.code, reader.at, wrong.message);
+  reader.at += match[0].length;
+  return value;
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
+function readNumber(reader: Reader): number {
+  NUMBER.lastIndex = reader.at;
+  const match = NUMBER.exec(reader.text);
+  if (match === null) throw new Fault('not_json', reader.at, 'a value was expected');
+  const value = Number(match[0]);
+  if (!Number.isFinite(value) || String(value) !== match[0]) {
+    throw new Fault('number', reader.at, `a number is spelled as JSON.stringify prints it (here ${String(value)})`);
+  }
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw new Fault('number', reader.at, 'an integer above 2^53 - 1');
+  }
+  reader.at += match[0].length;
+  return value;
+}

@@ -1,1 +1,1 @@
-export {};
+export type { Answer, Draft, View, Worker } from './view.ts';

@@ -1,0 +1,48 @@
+/**
+ * What an agent's code holds: views of a space, and proposals made on them.
+ *
+ * The revision of a view travels inside it. Nothing here takes a revision from the caller, so a proposal can never claim a
+ * base that its author did not read.
+ */
+import type { Action, Issue, JsonObject, Projection, Reader, Space, Verdict } from '@oplus/core';
+
+/** What an agent suggests. `premises` are JSON Pointers of fields that it relied on without writing them. */
+export type Draft = {
+  readonly patch: JsonObject;
+  readonly action?: Action;
+  readonly premises?: readonly string[];
+  readonly why?: string;
+};
+
+/** The verdict, or a refusal at the gate: the message never became a proposal, no dot was used, nothing was logged. */
+export type Answer = Verdict | { readonly kind: 'refused'; readonly issues: readonly Issue[] };
+
+/** One sealed state, as it was read. Immutable: later commits do not change it. */
+export interface View {
+  /** The sealed state itself, for programs. */
+  readonly space: Space;
+  /** Canonical text of what one reader sees. Throws `USAGE` above `charsMax` UTF-16 units. */
+  project(reader: Omit<Reader, 'agent' | 'role'>, charsMax: number, projection?: Projection): string;
+  /**
+   * Proposes on this view and waits for the answer, however long it takes; re-sent until answered. One proposal is in
+   * flight per worker: a second call waits for the first. Throws `FENCED` when another session took this identity over,
+   * `TRANSPORT_CLOSED` after `leave` or `close`.
+   */
+  propose(draft: Draft): Promise<Answer>;
+  /** Says that there is nothing to propose on this view: in barrier mode the round then need not wait for this worker. */
+  pass(): Promise<void>;
+}
+
+/** One agent's session in one space. */
+export interface Worker {
+  readonly agent: string;
+  readonly role: string;
+  /** The newest sealed state known here, never older than the worker's own last verdict. */
+  view(): Promise<View>;
+  /** Resolves with a view newer than the given one. */
+  viewAfter(view: View): Promise<View>;
+  /** Leaves the space for good: its agent name stays known, its session ends. Then closes. */
+  leave(): Promise<void>;
+  /** Ends the session without a word, as a crash would. */
+  close(): Promise<void>;
+}

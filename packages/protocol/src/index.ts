@@ -1,8 +1,25 @@
-export type { Attachment, Bus, ChannelServer, Closable } from './ports/bus.ts';
-export { ADDRESS_PATTERN, MESSAGE_BYTES_MAX } from './ports/bus.ts';
-export type { AppendOutcome, Durability, Log, LogReader, StoredRecord } from './ports/log.ts';
-export { LOG_BODY_BYTES_MAX } from './ports/log.ts';
+export type { Announced } from './announcement.ts';
+export { encodeAnnouncement, readAnnouncement } from './announcement.ts';
+export { CONTROL_BYTES_MAX, encodeMessage, encodeVerdict, kindOf, readControl, readDownward } from './codec.ts';
+export type { Downward, Hello, Leave, Left, Pass, Refusal, Upward, VerdictMessage, Welcome } from './message.ts';
+export {
+  downwardShape,
+  helloShape,
+  leaveShape,
+  leftShape,
+  passShape,
+  refusalShape,
+  upwardShape,
+  verdictMessageShape,
+  verdictShape,
+  welcomeShape,
+} from './message.ts';
 export type { Blobs } from './ports/blobs.ts';
 export { BLOB_BYTES_MAX } from './ports/blobs.ts';
+export type { Attachment, Bus, ChannelServer, Closable } from './ports/bus.ts';
+export { ADDRESS_PATTERN, MESSAGE_BYTES_MAX } from './ports/bus.ts';
 export type { Clock } from './ports/clock.ts';
-export { assertAddress, assertBlob, assertDelay, assertDigest, assertIndex, assertLogBody, assertMessage } from './ports/guard.ts';
+export type { AppendOutcome, Durability, Log, LogReader, StoredRecord } from './ports/log.ts';
+export { LOG_BODY_BYTES_MAX } from './ports/log.ts';
+export { sha256 } from './sha256.ts';
+export { PROTOCOL_VERSION } from './version.ts';

@@ -1,0 +1,77 @@
+/**
+ * Messages to text and back. What we send is canonical JSON; what we receive passes the strict reader.
+ */
+import { canonical, isJsonObject, OplusError, readMessage } from '@oplus/core';
+import type { Gated, Json } from '@oplus/core';
+import type { Downward, Hello, Leave, Pass, VerdictMessage } from './message.ts';
+import { downwardShape, helloShape, leaveShape, passShape } from './message.ts';
+import { MESSAGE_BYTES_MAX } from './ports/bus.ts';
+import { PROTOCOL_VERSION } from './version.ts';
+
+/** Largest upward message that is not a proposal, in UTF-8 bytes. */
+export const CONTROL_BYTES_MAX = 2048;
+
+/** Canonical text of a message. */
+export function encodeMessage(message: Downward | Hello | Pass | Leave): string {
+  return canonical(message as unknown as Json);
+}
+
+/** A verdict message around a verdict that is canonical text already. */
+export function encodeVerdict(given: { space: string; agent: string; n: number }, verdictText: string): string {
+  return `{"agent":"${given.agent}","kind":"verdict","n":${given.n},"space":"${given.space}","v":${PROTOCOL_VERSION},"verdict":${verdictText}}`;
+}
+
+/** The kind of an upward message, without reading it: enough to choose its gate. `undefined` for none of ours. */
+export function kindOf(text: string): 'hello' | 'proposal' | 'pass' | 'leave' | undefined {
+  const match = /"kind"\s*:\s*"(hello|proposal|pass|leave)"/.exec(text);
+  return match?.[1] as ReturnType<typeof kindOf>;
+}
+
+/** The gate for upward messages that are not proposals. */
+export function readControl(text: string): Gated<Hello | Pass | Leave> {
+  const kind = kindOf(text);
+  const shape = kind === 'pass' ? passShape : kind === 'leave' ? leaveShape : helloShape;
+  const read = readMessage<Hello | Pass | Leave>(text, CONTROL_BYTES_MAX, shape);
+  return read.ok ? { ok: true, value: read.value.message } : read;
+}
+
+/** Reads a downward message. Throws `MESSAGE_INVALID` for anything else: our own side is expected to speak correctly. */
+export function readDownward(text: string): Downward {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw invalid('not JSON', cause);
+  }
+  if (isPlainVerdict(value)) return value;
+  if (isJsonObject(value) && value['v'] !== PROTOCOL_VERSION) {
+    throw new OplusError('PROTOCOL_VERSION', `the coordinator speaks version ${String(value['v'])}, we speak ${PROTOCOL_VERSION}`, {
+      hint: 'Upgrade the older side.',
+    });
+  }
+  const parsed = downwardShape.safeParse(value);
+  if (!parsed.success) throw invalid('of another shape', parsed.error);
+  return value as Downward;
+}
+
+/** The most frequent message, checked by hand. */
+function isPlainVerdict(value: unknown): value is VerdictMessage {
+  if (!isJsonObject(value) || value['kind'] !== 'verdict' || value['v'] !== PROTOCOL_VERSION || Object.keys(value).length !== 6) return false;
+  const verdict = value['verdict'];
+  return (
+    isJsonObject(verdict) &&
+    verdict['kind'] === 'committed' &&
+    Object.keys(verdict).length === 2 &&
+    Number.isSafeInteger(verdict['revision']) &&
+    Number.isSafeInteger(value['n']) &&
+    typeof value['agent'] === 'string' &&
+    typeof value['space'] === 'string'
+  );
+}
+
+function invalid(what: string, cause: unknown): OplusError {
+  return new OplusError('MESSAGE_INVALID', `a message from the coordinator is ${what}`, {
+    hint: `Is something else speaking on this channel? Messages are JSON of at most ${MESSAGE_BYTES_MAX} bytes.`,
+    cause,
+  });
+}

@@ -1,8 +1,9 @@
 /**
  * Messages to text and back. What we send is canonical JSON; what we receive passes the strict reader.
  */
-import { canonical, isJsonObject, OplusError, readMessage } from '@oplus/core';
-import type { Gated, Json } from '@oplus/core';
+import { admit, canonical, isJsonObject, OplusError, readMessage, readStrictJson } from '@oplus/core';
+import type { Admitted, Gated, Json } from '@oplus/core';
+import type { z } from 'zod';
 import type { Downward, Hello, Leave, Pass, VerdictMessage } from './message.ts';
 import { downwardShape, helloShape, leaveShape, passShape } from './message.ts';
 import { MESSAGE_BYTES_MAX } from './ports/bus.ts';
@@ -21,18 +22,39 @@ export function encodeVerdict(given: { space: string; agent: string; n: number }
   return `{"agent":"${given.agent}","kind":"verdict","n":${given.n},"space":"${given.space}","v":${PROTOCOL_VERSION},"verdict":${verdictText}}`;
 }
 
-/** The kind of an upward message, without reading it: enough to choose its gate. `undefined` for none of ours. */
-export function kindOf(text: string): 'hello' | 'proposal' | 'pass' | 'leave' | undefined {
-  const match = /"kind"\s*:\s*"(hello|proposal|pass|leave)"/.exec(text);
-  return match?.[1] as ReturnType<typeof kindOf>;
+/**
+ * The gate for every upward message. `from` is the name that the transport vouches for. Proposals are the frequent case and
+ * are tried first; what is none of ours is answered as the proposal it fails to be.
+ */
+export function readUpward(text: string, from: string): Gated<Admitted | Hello | Pass | Leave> {
+  const admitted = admit(text, from);
+  if (admitted.ok) return admitted;
+  const shape = controlShapeOf(text);
+  if (shape === undefined) return admitted;
+  const read = readMessage<Hello | Pass | Leave>(text, CONTROL_BYTES_MAX, shape as z.ZodType<Hello | Pass | Leave>);
+  if (!read.ok) return read;
+  const { message } = read.value;
+  if (message.agent === from) return { ok: true, value: message };
+  return {
+    ok: false,
+    issues: [{ path: '/agent', code: 'identity', rule: 'gate', recovery: 'never', hint: `You are ${from}; a message speaks for its sender only.` }],
+  };
 }
 
-/** The gate for upward messages that are not proposals. */
-export function readControl(text: string): Gated<Hello | Pass | Leave> {
-  const kind = kindOf(text);
-  const shape = kind === 'pass' ? passShape : kind === 'leave' ? leaveShape : helloShape;
-  const read = readMessage<Hello | Pass | Leave>(text, CONTROL_BYTES_MAX, shape);
-  return read.ok ? { ok: true, value: read.value.message } : read;
+function controlShapeOf(text: string): typeof helloShape | typeof passShape | typeof leaveShape | undefined {
+  if (text.length > CONTROL_BYTES_MAX) return undefined;
+  const read = readStrictJson(text);
+  if (!read.ok || !isJsonObject(read.value)) return undefined;
+  switch (read.value['kind']) {
+    case 'hello':
+      return helloShape;
+    case 'pass':
+      return passShape;
+    case 'leave':
+      return leaveShape;
+    default:
+      return undefined;
+  }
 }
 
 /** Reads a downward message. Throws `MESSAGE_INVALID` for anything else: our own side is expected to speak correctly. */

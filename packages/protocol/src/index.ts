@@ -1,6 +1,6 @@
 export type { Announced } from './announcement.ts';
 export { encodeAnnouncement, readAnnouncement } from './announcement.ts';
-export { CONTROL_BYTES_MAX, encodeMessage, encodeVerdict, kindOf, readControl, readDownward } from './codec.ts';
+export { CONTROL_BYTES_MAX, encodeMessage, encodeVerdict, readDownward, readUpward } from './codec.ts';
 export type { Downward, Hello, Leave, Left, Pass, Refusal, Upward, VerdictMessage, Welcome } from './message.ts';
 export {
   downwardShape,
@@ -22,5 +22,6 @@ export type { Clock } from './ports/clock.ts';
 export { assertAddress, assertBlob, assertDelay, assertDigest, assertIndex, assertLogBody, assertMessage } from './ports/guard.ts';
 export type { AppendOutcome, Durability, Log, LogReader, StoredRecord } from './ports/log.ts';
 export { LOG_BODY_BYTES_MAX } from './ports/log.ts';
+export type { Replica } from './ports/replica.ts';
 export { sha256 } from './sha256.ts';
 export { PROTOCOL_VERSION } from './version.ts';

@@ -1,0 +1,18 @@
+/**
+ * Port `Replica`: one space as this process knows it, sealed revision after sealed revision.
+ *
+ * A follower folds the log into one; a coordinator offers the state it has appended. Both give the same states.
+ */
+import type { Space } from '@oplus/core';
+
+export interface Replica {
+  /** The newest sealed state known here. Before genesis its revision is -1. */
+  space(): Space;
+  /** Calls back after every change, asynchronously to nobody's commit: inside the fold's stack, so keep it short. Gives a function that ends it. */
+  onChange(listener: (space: Space) => void): () => void;
+  /** Asks to look at the log now: somebody knows of a revision that is not here yet. */
+  poke(): void;
+  /** Why this replica stopped following, once it has. Its state stays readable but no longer moves. */
+  failure(): Error | undefined;
+  close(): Promise<void>;
+}

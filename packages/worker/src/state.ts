@@ -1,0 +1,43 @@
+/**
+ * A worker's session as data: one identity, at most one proposal in flight, re-sent until it is answered.
+ */
+import type { OplusError, Proposal } from '@oplus/core';
+import type { Answer } from './view.ts';
+
+/** How long to wait for an answer before the message is sent again; doubles up to `RESEND_MS_MAX`. */
+export const RESEND_MS = 250;
+export const RESEND_MS_MAX = 2_000;
+
+export type Identity = { readonly incarnation: number; readonly n: number };
+
+/** What is waiting for an answer. `text` goes out unchanged each time. */
+export type Pending = { readonly text: string; readonly n: number; readonly delayMs: number };
+
+export type WorkerState = {
+  readonly phase: 'joining' | 'idle' | 'proposing' | 'leaving' | 'ended';
+  readonly space: string;
+  readonly agent: string;
+  readonly session: string;
+  readonly identity: Identity | undefined;
+  readonly pending: Pending | undefined;
+  /** Newest revision that an answer named: no view of this worker may be older. */
+  readonly revision: number;
+};
+
+export type Input =
+  | { readonly kind: 'message'; readonly body: string }
+  /** The timer that the last `wake` asked for. */
+  | { readonly kind: 'timer' }
+  /** A proposal without dot; the step gives it one. Only told while idle. */
+  | { readonly kind: 'propose'; readonly proposal: Omit<Proposal, 'n' | 'incarnation'> }
+  | { readonly kind: 'leave' };
+
+export type Effect =
+  | { readonly kind: 'send'; readonly body: string }
+  /** Calls back after this long, unless a newer `wake` replaces it. */
+  | { readonly kind: 'wake'; readonly delayMs: number }
+  | { readonly kind: 'joined' }
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'ended'; readonly error: OplusError | undefined };
+
+export type Step = { readonly state: WorkerState; readonly effects: readonly Effect[] };

@@ -90,7 +90,7 @@ function isHighSurrogate(unit: number): boolean {
 function write(value: Json | undefined, depth: number): string {
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value);
+      return quote(value);
     case 'number':
       if (!Number.isFinite(value)) throw new OplusError('INVARIANT', 'a non-finite number has no JSON text');
       return value === 0 ? '0' : String(value);
@@ -113,10 +113,22 @@ function write(value: Json | undefined, depth: number): string {
   let text = '{';
   for (let i = 0; i < keys.length; i += 1) {
     const key = keys[i] as string;
-    text += `${(i === 0 ? '' : ',') + JSON.stringify(key)}:${write(value[key], depth + 1)}`;
+    text += `${(i === 0 ? '' : ',') + quote(key)}:${write(value[key], depth + 1)}`;
   }
   return `${text}}`;
 }
+
+/** A string in quotes. Short plain ASCII, the usual case, needs no escapes and no call into the platform. */
+function quote(text: string): string {
+  if (text.length > QUOTE_CHARS_MAX) return JSON.stringify(text);
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
+}
+
+const QUOTE_CHARS_MAX = 48;
 
 function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);

@@ -52,6 +52,7 @@ export function seal(space: Space, round: Round): Sealed {
   let cells = space.cells;
   const horizon = horizonOf(space);
   const decided: Decided[] = [];
+  const plainCommit = `{"kind":"committed","revision":${revision}}`;
   const members = arrivals.events.map(eventText);
   const { sha256 } = space.schema;
   for (const { admitted, stamp, record } of inCanonicalOrder(agents, space, round.proposals)) {
@@ -65,7 +66,7 @@ export function seal(space: Space, round: Round): Sealed {
       const { issues } = judgement;
       verdict = { kind: 'rejected', revision, issues, ...(isRetryable(issues) ? { retry: { after: revision } } : {}) };
     }
-    const verdictText = canonical(verdict as unknown as Json);
+    const verdictText = judgement.kind === 'accepted' && judgement.outcomes === undefined ? plainCommit : canonical(verdict as unknown as Json);
     const current = trieAt(agents, proposal.agent) as AgentRecord;
     agents = trieWith(agents, proposal.agent, { ...current, n: proposal.n, answered: { digest: sha256(text), verdict: verdictText } });
     decided.push({ admitted, verdict, verdictText });

@@ -5,7 +5,7 @@
  * acknowledged. An unknown outcome is settled by reading: the record is there, or the same bytes are appended again.
  * SPEC: CO1-CO9.
  */
-import { composeRecord, foldRecord, OplusError, seal, utf8Bytes } from '@oplus/core';
+import { composeRecord, fitsUtf8, foldRecord, OplusError, seal } from '@oplus/core';
 import type { Sealed, Shard, Space } from '@oplus/core';
 import { LOG_BODY_BYTES_MAX } from '@oplus/protocol';
 import type { StoredRecord } from '@oplus/protocol';
@@ -65,7 +65,7 @@ function onTurn(state: CoordinatorState, before: readonly Effect[]): Step {
     waiting.set(name, round.rest);
     refusals.push(...round.refusals);
     if (round.sealed.decided.length + round.sealed.events.length === 0) continue;
-    bytes += utf8Bytes(round.sealed.text) + 1;
+    bytes += round.sealed.text.length * 3;
     sealed.push(round.sealed);
   }
   if (sealed.length === 0 && refusals.length === 0) return { state: { ...state, waiting }, effects: before };
@@ -83,7 +83,7 @@ function sealWithin(
   for (let countMax = ROUND_MAX; countMax >= 1; countMax = Math.floor(countMax / 2)) {
     const { proposals, events, rest } = takeRound(waits, countMax);
     const sealed = seal(space, { term: state.term, events, proposals });
-    if (utf8Bytes(sealed.text) <= bytesMax) {
+    if (fitsUtf8(sealed.text, bytesMax)) {
       const refusals = sealed.decided.length === proposals.length ? [] : leftoversOf(sealed, proposals);
       return { sealed, rest: { ...rest, passes: NOTHING_WAITING.passes }, refusals };
     }

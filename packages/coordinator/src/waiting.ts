@@ -2,7 +2,7 @@
  * What waits for the next round of one space. Persistent, so that a coordinator's state can be kept, compared and forked.
  */
 import type { Admitted, Space, SystemEvent } from '@oplus/core';
-import { trieEntries, utf8Bytes } from '@oplus/core';
+import { trieEntries } from '@oplus/core';
 
 /** A linked list, newest first. */
 type Chain<T> = { readonly item: T; readonly rest: Chain<T> } | undefined;
@@ -23,8 +23,8 @@ export const WAITING_MAX = 4096;
 /** Most proposals sealed in one round. */
 export const ROUND_MAX = 512;
 
-/** Bytes of proposals after which a round is cut; verdicts and frame fit beside them in one record. */
-export const ROUND_BYTES_MAX = 262_144;
+/** UTF-16 units of proposals after which a round is cut: with verdicts and frame they usually fit one record. */
+export const ROUND_CHARS_MAX = 131_072;
 
 export function withProposal(waiting: Waiting, admitted: Admitted): Waiting {
   if (waiting.count >= WAITING_MAX) return waiting;
@@ -39,7 +39,7 @@ export function withPass(waiting: Waiting, agent: string, revision: number): Wai
   return { ...waiting, passes: new Map(waiting.passes).set(agent, revision) };
 }
 
-/** Takes the oldest proposals, at most `countMax` and `ROUND_BYTES_MAX`, and all events. */
+/** Takes the oldest proposals, at most `countMax` and `ROUND_CHARS_MAX` units, and all events. */
 export function takeRound(
   waiting: Waiting,
   countMax: number,
@@ -47,11 +47,11 @@ export function takeRound(
   const oldestFirst: Admitted[] = [];
   for (let chain = waiting.proposals; chain !== undefined; chain = chain.rest) oldestFirst.push(chain.item);
   oldestFirst.reverse();
-  let bytes = 0;
+  let chars = 0;
   let taken = 0;
   while (taken < oldestFirst.length && taken < countMax) {
-    bytes += utf8Bytes((oldestFirst[taken] as Admitted).text);
-    if (bytes > ROUND_BYTES_MAX && taken > 0) break;
+    chars += (oldestFirst[taken] as Admitted).text.length;
+    if (chars > ROUND_CHARS_MAX && taken > 0) break;
     taken += 1;
   }
   let left: Chain<Admitted>;

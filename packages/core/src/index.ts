@@ -11,7 +11,7 @@ export type { Attempt, Complain, Field, FieldKind, FieldMeta, Grade, IntentOf, R
 export type { Issue, IssueCode, Outcome, Outcomes, Recovery, Verdict } from './issue.ts';
 export { isRetryable, ISSUES_MAX } from './issue.ts';
 export type { Json, JsonObject, Sha256 } from './json.ts';
-export { canonical, compareText, excerpt, isJsonObject, JSON_DEPTH_MAX, pointer, pointerTokens, sameJson, utf8Bytes } from './json.ts';
+export { canonical, compareText, excerpt, fitsUtf8, isJsonObject, JSON_DEPTH_MAX, pointer, pointerTokens, sameJson, utf8Bytes } from './json.ts';
 export type { ClaimIntent, ClaimView } from './kinds/claim.ts';
 export { claim } from './kinds/claim.ts';
 export type { MapView, SetView } from './kinds/collection-view.ts';

@@ -38,6 +38,11 @@ export function utf8Bytes(text: string): number {
   return bytes;
 }
 
+/** True when the UTF-8 form has at most `bytesMax` bytes. O(1) for what is far below, O(length) near the limit. */
+export function fitsUtf8(text: string, bytesMax: number): boolean {
+  return text.length * 3 <= bytesMax || (text.length <= bytesMax && utf8Bytes(text) <= bytesMax);
+}
+
 /** Order of UTF-16 code units: the same on every machine, whatever its locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { AGENT_PATTERN } from './dot.ts';
 import type { Issue, IssueCode } from './issue.ts';
 import type { JsonObject } from './json.ts';
-import { pointer, utf8Bytes } from './json.ts';
+import { fitsUtf8, pointer } from './json.ts';
 import { readStrictJson } from './strict-json.ts';
 
 /** Largest proposal, in UTF-8 bytes. */
@@ -78,7 +78,7 @@ export type Gated<T> = { readonly ok: true; readonly value: T } | { readonly ok:
 
 /** Passes a message of a given shape through the strict reader and the closed envelope. Never throws. */
 export function readMessage<T>(text: string, bytesMax: number, shape: z.ZodType<T>): Gated<{ readonly message: T; readonly text: string }> {
-  if (text.length > bytesMax || utf8Bytes(text) > bytesMax) {
+  if (!fitsUtf8(text, bytesMax)) {
     return refused('too_large', '', `The message has ${text.length} characters; ${bytesMax} bytes are allowed.`);
   }
   const read = readStrictJson(text);

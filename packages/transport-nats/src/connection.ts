@@ -75,7 +75,8 @@ export async function connectNats(options: ConnectOptions): Promise<BrokerConnec
     try {
       return watched(await connect({ ...settings }), address.shown);
     } catch (error) {
-      if (isAuthRefusal(error) || performance.now() >= deadlineMs) throw brokerError(error, `no connection to the broker at ${address.shown}`);
+      if (isAuthRefusal(error)) throw brokerError(error, `the broker at ${address.shown} refused us`);
+      if (performance.now() >= deadlineMs) throw unreachable(address, error);
       await delay(RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS);
     }
   }
@@ -89,6 +90,12 @@ const RECONNECT_JITTER_MS = 200;
 const ASK_MS_MAX = 5_000;
 const ASK_PAUSE_MS = 50;
 const FLUSH_MS_MAX = 1_000;
+
+/** Whatever went wrong: a refused socket, silence, bytes that are not NATS, a certificate of somebody else. */
+function unreachable(address: BrokerAddress, error: unknown): OplusError {
+  const { message } = brokerError(error, `no broker answers at ${address.shown}`);
+  return new OplusError('BROKER_UNREACHABLE', message, { cause: error, hint: 'start a nats-server there, or check the address and the network' });
+}
 
 async function settingsOf(options: ConnectOptions, address: BrokerAddress): Promise<NodeConnectionOptions> {
   const auth = options.auth ?? address.auth;
@@ -118,13 +125,23 @@ async function authenticatorOf(auth: NatsAuth): Promise<Authenticator> {
     case 'password':
       return usernamePasswordAuthenticator(auth.user, auth.password);
     case 'nkey':
-      return nkeyAuthenticator(new TextEncoder().encode(auth.seed));
+      return tried(nkeyAuthenticator(new TextEncoder().encode(auth.seed)), 'the nkey seed cannot be used');
     case 'credentials':
       try {
-        return credsAuthenticator(await readFile(auth.file));
+        return tried(credsAuthenticator(await readFile(auth.file)), 'the credentials file cannot be used');
       } catch (error) {
-        throw new OplusError('USAGE', 'the credentials file cannot be read', { cause: error, path: auth.file });
+        throw new OplusError('USAGE', 'the credentials file cannot be used', { cause: error, path: auth.file });
       }
+  }
+}
+
+/** The library looks into keys only while connecting, where an unusable one looks like a broker that is not there. */
+function tried(authenticator: Authenticator, what: string): Authenticator {
+  try {
+    authenticator('trial');
+    return authenticator;
+  } catch (error) {
+    throw new OplusError('USAGE', what, { cause: error });
   }
 }
 

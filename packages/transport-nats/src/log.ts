@@ -194,7 +194,9 @@ async function readerOf(stream: Stream): Promise<Reader> {
       let largestBytes = WINDOW_BYTES / WINDOW_MAX;
       for (let next = from; next <= last || ahead.length > 0; ) {
         const window = Math.max(WINDOW_MIN, Math.min(WINDOW_MAX, Math.floor(WINDOW_BYTES / largestBytes)));
-        for (; next <= last && ahead.length < window; next += 1) {
+        // Refilled when half empty, in one go: requests made together leave in one write.
+        const isLow = ahead.length <= window / 2;
+        for (; isLow && next <= last && ahead.length < window; next += 1) {
           const coming = record(next);
           // It is awaited below, unless the loop is left before: then its failure is nobody's.
           coming.catch(() => undefined);

@@ -17,10 +17,10 @@ export type StoreLock = { release(): void };
 
 /**
  * Takes the store in `dir` (an existing folder, by its real path). `configPath` is what its server's command line names. Waits up to `leaveMsMax`
- * milliseconds for a server that is on its way out. Throws `LOG_LOCKED` when another supervisor or server has the store.
+ * milliseconds for a server that is on its way out, and a moment for a supervisor that is. Throws `LOG_LOCKED` when the store is taken.
  */
 export async function lockStore(dir: string, configPath: string, leaveMsMax: number): Promise<StoreLock> {
-  const release = await lockFile(dir);
+  const release = await lockFile(dir, performance.now() + DYING_MS_MAX);
   try {
     const deadlineMs = performance.now() + leaveMsMax;
     for (let pids = await processesNaming(configPath); pids.length > 0; pids = await processesNaming(configPath)) {
@@ -37,22 +37,29 @@ export async function lockStore(dir: string, configPath: string, leaveMsMax: num
 }
 
 const POLL_MS = 25;
+/** A killed process keeps its locks until the system has taken it apart. */
+const DYING_MS_MAX = 500;
 const LOCK_FILE = 'supervisor.lock';
 
-async function lockFile(dir: string): Promise<() => void> {
+async function lockFile(dir: string, deadlineMs: number): Promise<() => void> {
   // Loaded here: Node 22 prints a warning when it loads, which users of a running broker need not see.
   const { DatabaseSync } = await import('node:sqlite');
-  const database = new DatabaseSync(join(dir, LOCK_FILE));
-  try {
-    database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (error) {
-    database.close();
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-    throw locked(dir, 'another process supervises a nats-server on it', 'use that server (--nats-url), wait until it ends, or choose another folder', error);
+  for (;;) {
+    const database = new DatabaseSync(join(dir, LOCK_FILE));
+    try {
+      database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+      return () => {
+        if (database.isOpen) database.close();
+      };
+    } catch (error) {
+      database.close();
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+      if (performance.now() >= deadlineMs) {
+        throw locked(dir, 'another process supervises a nats-server on it', 'use that server (--nats-url), wait until it ends, or choose another folder', error);
+      }
+    }
+    await delay(POLL_MS);
   }
-  return () => {
-    if (database.isOpen) database.close();
-  };
 }
 
 const SQLITE_BUSY = 5;

@@ -45,7 +45,9 @@ export type StoredPayload = { readonly subject: string; readonly seq: number; re
 export async function openStream(connection: BrokerConnection, shape: StreamShape, mayCreate: boolean): Promise<Stream> {
   assertPayloadLimit(connection);
   const manager = await jetstreamManager(connection.client, { checkAPI: false, timeout: ANSWER_MS_MAX });
-  const first = (await infoOf(connection, manager, shape.name)) ?? (mayCreate ? await create(connection, manager, shape) : undefined);
+  // The server we are on may lack JetStream while another of its cluster has it; else nobody will answer, and waiting long is no use.
+  const msMax = connection.client.info?.jetstream === true ? undefined : WITHOUT_JETSTREAM_MS_MAX;
+  const first = (await infoOf(connection, manager, shape.name, msMax)) ?? (mayCreate ? await create(connection, manager, shape) : undefined);
   if (first === undefined) {
     throw new OplusError('USAGE', `there is no stream ${shape.name} on ${connection.address}`, {
       hint: 'the coordinator creates it; start one first, or check the namespace',
@@ -84,6 +86,7 @@ const PAYLOAD_BYTES_NEEDED = 900_000;
 /** Short: ids are unique per attempt and never sent again, so a window saves nobody and its table costs the server memory. */
 const DUPLICATE_WINDOW_MS = 2_000;
 const BIRTH_BYTES = 8;
+const WITHOUT_JETSTREAM_MS_MAX = 300;
 
 function assertPayloadLimit(connection: BrokerConnection): void {
   const bytesMax = connection.client.info?.max_payload ?? 0;
@@ -93,15 +96,16 @@ function assertPayloadLimit(connection: BrokerConnection): void {
   });
 }
 
-async function infoOf(connection: BrokerConnection, manager: JetStreamManager, name: string): Promise<StreamInfo | undefined> {
-  return connection.ask(`no state of stream ${name}`, async () => {
+async function infoOf(connection: BrokerConnection, manager: JetStreamManager, name: string, msMax?: number): Promise<StreamInfo | undefined> {
+  const send = async (): Promise<StreamInfo | undefined> => {
     try {
       return await manager.streams.info(name);
     } catch (error) {
       if (apiCodeOf(error) === API_CODE.streamNotFound) return undefined;
       throw error;
     }
-  });
+  };
+  return connection.ask(`no state of stream ${name}`, send, msMax);
 }
 
 async function create(connection: BrokerConnection, manager: JetStreamManager, shape: StreamShape): Promise<StreamInfo | undefined> {

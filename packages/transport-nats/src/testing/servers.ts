@@ -1,7 +1,11 @@
 /**
  * The servers that tests run against: `OPLUS_NATS_SERVERS` (paths joined by colons), or the one that is found. None is a failure, never a skip.
  */
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connectNats } from '../connection.ts';
 import type { BrokerConnection, ConnectOptions } from '../connection.ts';
 import { startNatsServer } from '../server.ts';
@@ -37,6 +41,23 @@ export async function withServer(
     await body(server);
   } finally {
     await server.stop();
+  }
+}
+
+/** Runs `body` with the address of a server that has exactly this configuration, apart from address and port. */
+export async function withBareServer(binary: NatsServerBinary, config: Readonly<Record<string, unknown>>, body: (url: string) => Promise<void>): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'oplus-bare-'));
+  await writeFile(join(dir, 'conf'), JSON.stringify({ listen: '127.0.0.1:-1', ...config }));
+  const child = spawn(binary.path, ['-c', join(dir, 'conf'), '--ports_file_dir', dir], { stdio: 'ignore' });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  try {
+    const portsFile = async (): Promise<string | undefined> => (await readdir(dir)).find((name) => name.endsWith('.ports'));
+    await until(async () => (await portsFile()) !== undefined && (await readFile(join(dir, (await portsFile()) as string), 'utf8')).endsWith('}'), 'a bare server');
+    await body((JSON.parse(await readFile(join(dir, (await portsFile()) as string), 'utf8')) as { nats: [string] }).nats[0]);
+  } finally {
+    child.kill('SIGKILL');
+    await exited;
+    await rm(dir, { recursive: true, force: true });
   }
 }
 

@@ -5,7 +5,7 @@
  * once and a crowd shares one append.
  */
 import { emptyShard, foldRecord, OplusError } from '@oplus/core';
-import type { Shard, Space, StateSchema } from '@oplus/core';
+import type { Sealed, Shard, Space, StateSchema } from '@oplus/core';
 import { encodeAnnouncement } from '@oplus/protocol';
 import type { Bus, ChannelServer, Clock, Log, Replica, StoredRecord } from '@oplus/protocol';
 import type { CoordinatorState, Effect, Input, Step } from './state.ts';
@@ -58,7 +58,7 @@ const RETRY_MS = 200;
 class RunningCoordinator implements Coordinator {
   readonly ended: Promise<OplusError | undefined>;
   readonly #options: CoordinatorOptions;
-  readonly #listeners = new Map<string, Set<(space: Space) => void>>();
+  readonly #listeners = new Map<string, Set<(space: Space, sealed: Sealed | undefined) => void>>();
   #state: CoordinatorState;
   #server: ChannelServer | undefined;
   #isTurnDue = false;
@@ -161,7 +161,7 @@ class RunningCoordinator implements Coordinator {
           this.#readTail(effect.from);
           break;
         case 'committed':
-          for (const { space } of effect.sealed) for (const listener of this.#listeners.get(space.name) ?? []) listener(space);
+          for (const sealed of effect.sealed) for (const listener of this.#listeners.get(sealed.space.name) ?? []) listener(sealed.space, sealed);
           break;
         case 'leading':
           break;

@@ -4,7 +4,7 @@
  * Announcements are a hint; the log is read whenever one is missing, and when somebody knows of a newer revision.
  */
 import { emptyShard, foldRecord, OplusError } from '@oplus/core';
-import type { Shard, Space, StateSchema } from '@oplus/core';
+import type { Sealed, Shard, Space, StateSchema } from '@oplus/core';
 import { readAnnouncement } from '@oplus/protocol';
 import type { Bus, Clock, Closable, LogReader, Replica } from '@oplus/protocol';
 
@@ -28,7 +28,7 @@ export async function follow(options: FollowOptions): Promise<Replica> {
 
 class Follower implements Replica {
   readonly #options: FollowOptions;
-  readonly #listeners = new Set<(space: Space) => void>();
+  readonly #listeners = new Set<(space: Space, sealed: Sealed | undefined) => void>();
   #shard: Shard;
   #listening: Closable | undefined;
   #reading: Promise<void> | undefined;
@@ -56,7 +56,7 @@ class Follower implements Replica {
     return this.#shard.spaces.get(this.#options.space) as Space;
   }
 
-  onChange(listener: (space: Space) => void): () => void {
+  onChange(listener: (space: Space, sealed: Sealed | undefined) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -104,7 +104,7 @@ class Follower implements Replica {
       } catch (error) {
         if (error instanceof OplusError && (error.code === 'TRANSPORT_TIMEOUT' || error.code === 'BROKER_UNREACHABLE')) return; // The poll tries again.
         this.#failure ??= error as Error;
-        this.#notify();
+        this.#notify(undefined);
       }
     }
   }
@@ -113,16 +113,16 @@ class Follower implements Replica {
     try {
       const folded = foldRecord(this.#shard, index, body);
       this.#shard = folded.shard;
-      if (folded.kind === 'folded' && folded.sealed.length > 0) this.#notify();
+      if (folded.kind === 'folded') for (const sealed of folded.sealed) this.#notify(sealed);
     } catch (error) {
       this.#failure = error as Error;
-      this.#notify();
+      this.#notify(undefined);
     }
   }
 
-  #notify(): void {
+  #notify(sealed: Sealed | undefined): void {
     const space = this.space();
-    for (const listener of this.#listeners) listener(space);
+    for (const listener of this.#listeners) listener(space, sealed);
   }
 
   #schedulePoll(): void {

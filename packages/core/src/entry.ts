@@ -67,7 +67,7 @@ export function eventText(event: SystemEvent): string {
   return `{"event":${canonical(event as unknown as Json)}}`;
 }
 
-/** Order of system events inside a round: joins before leaves, then by agent. */
+/** Order of system events inside a round: genesis, joins, leaves; then by all that they say. Zero only for equal events. */
 export function compareEvents(a: SystemEvent, b: SystemEvent): number {
   const left = sortKey(a);
   const right = sortKey(b);
@@ -89,5 +89,7 @@ export function membersOf(entry: StoredEntry): { readonly events: readonly Syste
 const KIND_ORDER = { genesis: '0', join: '1', leave: '2' } as const;
 
 function sortKey(event: SystemEvent): string {
-  return event.kind === 'genesis' ? '0' : `${KIND_ORDER[event.kind]} ${event.agent} ${event.kind === 'join' ? event.session : event.incarnation}`;
+  const order = KIND_ORDER[event.kind];
+  if (event.kind === 'genesis') return `${order} ${event.nonce} ${event.schema}`;
+  return `${order} ${event.agent} ${event.kind === 'join' ? `${event.session} ${event.role}` : event.incarnation}`;
 }

@@ -5,8 +5,9 @@
  * operation, folds operations into cells, and says what it holds to rules, to people and to a model. It knows nothing of
  * rounds, logs or other fields. All functions are pure and total over parsed operations.
  */
-import type { Mark } from './dot.ts';
+import type { Dot, Mark } from './dot.ts';
 import type { Issue, Outcome } from './issue.ts';
+import { isJsonObject } from './json.ts';
 import type { Json, Sha256 } from './json.ts';
 import type { Stamp } from './stamp.ts';
 import type { JsonSchema } from './value-type.ts';
@@ -32,13 +33,20 @@ export interface Attempt {
   readonly horizon: number;
   /** The conflict test: was this change in the proposer's past? */
   sees(mark: Mark | undefined): boolean;
-  /** Stricter, for containers whose newest mark may hide older ones: was everything up to this change in the view itself? */
+  /** Stricter, for marks that sum up several changes: were they all in the proposer's past? */
   sawAll(mark: Mark | undefined): boolean;
+  /** Whether the proposer's role may write here; refuses the operation when it may not. */
+  mayWrite(path: string, meta: FieldMeta | undefined): boolean;
+  /** Tells rules that the key at `path` was changed, made or dropped. */
+  touch(path: string): void;
   /** Refuses the operation at `path`, and with it the whole proposal; the fold goes on so that all issues are named. */
   refuse(path: string, refusal: Refusal): void;
   /** Tells the proposer that an operation did not simply merge. */
   note(path: string, outcome: Outcome): void;
 }
+
+/** Where a seal reports an operation whose effect it evicted, by the operation's path and dot. */
+export type Evict = (path: string, dot: Dot) => void;
 
 /** Where the reading of a patch reports what it cannot understand. */
 export type Complain = (path: string, refusal: Refusal) => void;
@@ -65,6 +73,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   readonly verbs: readonly string[];
   /** One line for a prompt: what the field takes. */
   readonly summary: string;
+  /** The kinds of what stands below, by name; `*` stands for keys that agents choose. */
+  readonly parts?: { readonly [name: string]: FieldKind };
 
   /** The cell before any write. `born` is the mark of what made it empty (a dropped key), so that old writes cannot pass unseen. */
   empty(born: Mark | undefined): Cell;
@@ -78,8 +88,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   withoutEcho(cell: Cell, op: Op): Op | undefined;
   /** The patch that `read` would turn into this operation. */
   write(op: Op): Json;
-  /** Normalises once, at the seal: evicts beyond the cap. Idempotent. */
-  settle?(cell: Cell): Cell;
+  /** Normalises once, at the seal: evicts beyond the cap, and says what. Idempotent. */
+  settle?(cell: Cell, path: string, evict: Evict): Cell;
 
   /** What rules and programs read: cheap, no copy, never to be changed. */
   view(cell: Cell): unknown;
@@ -110,3 +120,16 @@ export type ViewOf<F> = F extends Field<infer View, unknown> ? View : never;
 
 /** What a patch may ask of a field. */
 export type IntentOf<F> = F extends Field<unknown, infer Intent> ? Intent : never;
+
+/** Every restriction of writers on a kind and below it: what an agent must satisfy that erases the whole. */
+export function restrictionsOf(kind: FieldKind): readonly FieldMeta[] {
+  const own = kind.meta?.writers === undefined ? [] : [kind.meta];
+  return [...own, ...Object.values(kind.parts ?? {}).flatMap(restrictionsOf)];
+}
+
+/** What the schema digest covers of a kind and of who may write it. */
+export function declared(kind: FieldKind): Json {
+  const writers = kind.meta?.writers;
+  const declaration = kind.declaration();
+  return writers === undefined || !isJsonObject(declaration) ? declaration : { ...declaration, writers };
+}

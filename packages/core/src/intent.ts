@@ -3,7 +3,7 @@
  */
 import type { Complain } from './field-kind.ts';
 import type { Json, JsonObject } from './json.ts';
-import { isJsonObject } from './json.ts';
+import { clipped, frozen, isJsonObject } from './json.ts';
 import { malformed } from './refusal.ts';
 import type { JsonSchema, ValueType } from './value-type.ts';
 
@@ -22,7 +22,7 @@ export function readVerbs(
   const named = Object.keys(intent);
   const unknown = named.find((verb) => !verbs.includes(verb));
   if (unknown !== undefined || named.length === 0) {
-    complain(path, malformed(rule, `${unknown === undefined ? 'No verb' : `No verb "${unknown.slice(0, 40)}"`} here; use: ${verbs.join(', ')}.`));
+    complain(path, malformed(rule, `${unknown === undefined ? 'No verb' : `No verb "${clipped(unknown, 40)}"`} here; use: ${verbs.join(', ')}.`));
     return undefined;
   }
   return intent;
@@ -47,13 +47,40 @@ export function readOneVerb(
   return { verb, value: read[verb] as Json };
 }
 
-/** Complains unless the value has the type. */
+/** Complains unless the value has the type; a value that has it is frozen, because the state will hold it. */
 export function isOfType(type: ValueType, value: Json, rule: string, path: string, complain: Complain): boolean {
   const fault = type.fault(value);
-  if (fault === undefined) return true;
-  const isTooMuch = /^(?:.*: )?(?:Too big|Too small)/.test(fault);
-  complain(path, { ...malformed(rule, fault, value), ...(isTooMuch ? { code: 'bound' as const } : {}) });
-  return false;
+  if (fault !== undefined) {
+    complain(path, { ...malformed(rule, `It ${fault.message}.`, value), code: fault.code });
+    return false;
+  }
+  frozen(value);
+  return true;
+}
+
+/** A list of values of one type, at most as many as a patch may hold. Complains about the first that is not of it. */
+export function readList(type: ValueType, value: Json | undefined, rule: string, path: string, complain: Complain): readonly Json[] | undefined {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) {
+    complain(path, malformed(rule, 'This takes a list of values.', value));
+    return undefined;
+  }
+  const items = value as readonly Json[];
+  return items.every((item, i) => isOfType(type, item, rule, `${path}/${i}`, complain)) ? items : undefined;
+}
+
+/** Complains about the first name that stands twice in one patch: its verbs would depend on an order that nobody gave. */
+export function isOnceEach(names: readonly string[], rule: string, path: string, complain: Complain): boolean {
+  if (names.length < 2) return true;
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) {
+      complain(path, malformed(rule, 'A value, a key or an id stands once in a patch, under one verb.', name));
+      return false;
+    }
+    seen.add(name);
+  }
+  return true;
 }
 
 /** A closed object whose keys are all required and may be null. */

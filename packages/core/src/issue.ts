@@ -28,7 +28,7 @@ import type { Json } from './json.ts';
  * | `replayed` | the dot was answered before, and a newer one since | no |
  * | `gap` | n skips ahead: an earlier proposal is missing | yes, in order |
  * | `equivocation` | the same dot with other bytes | no |
- * | `full` | the space has no free agent slot | yes, when one leaves |
+ * | `full` | as many agents have joined as the definition allows; names are kept for ever | no |
  */
 export type IssueCode =
   | 'conflict'
@@ -90,7 +90,9 @@ export type Outcome =
       readonly id?: string;
     }
   | { readonly kind: 'unchanged' }
+  /** Another value stands by rule. `value` is shown as in issues: at most about 200 characters. */
   | { readonly kind: 'superseded'; readonly by: string; readonly value: Json }
+  /** It was taken in and fell off in the same seal, because of a declared cap. */
   | { readonly kind: 'evicted' }
   | { readonly kind: 'contested' };
 
@@ -119,5 +121,10 @@ export const EXCERPT_CHARS_MAX = 200;
 
 /** True when the same decision may succeed on a newer view: every issue is of a kind that time or re-reading can cure. */
 export function isRetryable(issues: readonly Issue[]): boolean {
-  return issues.every((issue) => issue.recovery === 're-read' || issue.recovery === 'wait' || issue.recovery === 'claim-again');
+  return issues.every(isCurable);
+}
+
+/** True when time or re-reading can cure it. */
+export function isCurable(issue: Issue): boolean {
+  return issue.recovery === 're-read' || issue.recovery === 'wait' || issue.recovery === 'claim-again';
 }

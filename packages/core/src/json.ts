@@ -12,28 +12,34 @@ export type JsonObject = { readonly [key: string]: Json };
 /** SHA-256 of the UTF-8 text in lower-case hex. Handed in by the shell: the core has no crypto of its own. */
 export type Sha256 = (text: string) => string;
 
-/** Deepest nesting that a message may have; `[1]` has depth 1. Recursion over validated values is bounded by it. */
+/** Deepest nesting that a message may have; `[1]` has depth 1. */
 export const JSON_DEPTH_MAX = 24;
+
+/** Deepest nesting that has a canonical text: messages stand inside entries, and entries inside records. */
+const TEXT_DEPTH_MAX = 128;
+
+/** Deepest nesting that a verdict shows as a value; what is deeper is shown as its text. */
+const EXCERPT_DEPTH_MAX = 8;
 
 /**
  * Canonical text of a value. Throws `INVARIANT` for what JSON cannot say (non-finite numbers, `undefined`, functions)
- * and for nesting above `JSON_DEPTH_MAX`. O(size), plus sorting of keys.
+ * and for nesting above 128. O(size), plus sorting of keys.
  */
 export function canonical(value: Json): string {
   return write(value, 0);
 }
 
-/** Length of the UTF-8 form in bytes, without encoding it. O(length). */
+/** Length of the UTF-8 form in bytes, without encoding it; a lone surrogate counts as its replacement, 3 bytes. O(length). */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
     if (unit < 0x800) bytes += 1;
-    else if (unit >= 0xd800 && unit <= 0xdbff) {
+    else {
       bytes += 2;
-      i += 1;
-    } else bytes += 2;
+      if (isHighSurrogate(unit) && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) i += 1;
+    }
   }
   return bytes;
 }
@@ -79,13 +85,32 @@ export function pointerTokens(path: string): readonly string[] | undefined {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The text of a value for a person or a verdict: at most about `charsMax` characters, and it says when it is cut. */
+/** A value for a person or a verdict: at most about `charsMax` characters, saying when it is cut, and never nested deeply. */
 export function excerpt(value: Json, charsMax: number): Json {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
-  const text = typeof value === 'string' ? value : canonical(value);
-  if (text.length <= charsMax) return value;
+  if (typeof value === 'string') return clipped(value, charsMax);
+  const text = canonical(value);
+  if (text.length <= charsMax) return isDeeper(value, EXCERPT_DEPTH_MAX) ? text : value;
+  return clipped(text, charsMax);
+}
+
+/** The text, or its beginning and its length when it has more than `charsMax` UTF-16 units. Never cuts a character in two. */
+export function clipped(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
   const end = isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax;
   return `${text.slice(0, end)}… (${text.length} characters)`;
+}
+
+/** The same value, frozen in depth: what a state holds is handed to rules and programs without a copy. O(size). */
+export function frozen<T extends Json>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) frozen(part as Json);
+  return Object.freeze(value);
+}
+
+function isDeeper(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((part) => isDeeper(part as Json, depth - 1));
 }
 
 function isHighSurrogate(unit: number): boolean {
@@ -107,7 +132,7 @@ function write(value: Json | undefined, depth: number): string {
       throw new OplusError('INVARIANT', `a ${typeof value} has no JSON text`);
   }
   if (value === null) return 'null';
-  if (depth >= JSON_DEPTH_MAX) throw new OplusError('INVARIANT', `nesting above ${JSON_DEPTH_MAX}`);
+  if (depth >= TEXT_DEPTH_MAX) throw new OplusError('INVARIANT', `nesting above ${TEXT_DEPTH_MAX}`);
   if (isArray(value)) {
     let text = '[';
     for (let i = 0; i < value.length; i += 1) text += (i === 0 ? '' : ',') + write(value[i], depth + 1);

@@ -1,20 +1,22 @@
 /**
  * Judging one proposal against the cells as they stand: apply to a copy, check, say what is wrong, all of it at once.
  */
-import { sees } from './causal-context.ts';
+import { sees, seesAll } from './causal-context.ts';
 import type { CausalContext } from './causal-context.ts';
 import type { Mark } from './dot.ts';
-import type { Attempt, FieldKind, Refusal, Traversable } from './field-kind.ts';
+import type { Attempt, FieldKind, FieldMeta, Refusal, Traversable } from './field-kind.ts';
 import type { Issue, Outcome, Outcomes } from './issue.ts';
-import { EXCERPT_CHARS_MAX, ISSUES_MAX } from './issue.ts';
+import { EXCERPT_CHARS_MAX, isCurable, ISSUES_MAX } from './issue.ts';
 import type { Json } from './json.ts';
-import { escapeToken, excerpt, pointer, pointerTokens } from './json.ts';
+import { clipped, escapeToken, excerpt, pointer, pointerTokens } from './json.ts';
 import type { Proposal } from './proposal.ts';
 import { OPERATIONS_MAX } from './proposal.ts';
 import { malformed } from './refusal.ts';
 import type { Stamp } from './stamp.ts';
 import type { CompiledRule, RuleAnswer, StateSchema } from './state-schema.ts';
-import { viewsOf } from './state-schema.ts';
+import { isFine, viewsOf } from './state-schema.ts';
+import type { VersionVector } from './version-vector.ts';
+import { newestOf } from './version-vector.ts';
 
 /** What one proposal is judged in. `revision` is the one being sealed. */
 export type Bench = {
@@ -24,11 +26,16 @@ export type Bench = {
   readonly horizon: number;
   readonly role: string;
   readonly stamp: Stamp;
+  /** What the log held before the round. Asked for only when a proposal brings a vector of its own. */
+  readonly vector: () => VersionVector;
 };
 
 export type Judgement =
   | { readonly kind: 'accepted'; readonly cells: readonly unknown[]; readonly outcomes: Outcomes | undefined }
   | { readonly kind: 'refused'; readonly issues: readonly Issue[] };
+
+const HINT_CHARS_MAX = 400;
+const PATH_CHARS_MAX = 512;
 
 /** Judges one proposal. Pure; the cells of the bench are not changed. */
 export function judge(bench: Bench, proposal: Proposal): Judgement {
@@ -52,8 +59,10 @@ class Trial implements Attempt {
   readonly horizon: number;
   readonly context: CausalContext;
   cells: readonly unknown[];
-  /** Bit by bit: the indexes of fields whose cell changed. */
-  readonly touched: number[] = [];
+  /** Indexes of the fields whose cell changed. */
+  readonly changed: number[] = [];
+  /** Paths of the fields and keys that changed, as rules see them. */
+  readonly touched: string[] = [];
   readonly issues: Issue[] = [];
   outcomes: { [path: string]: Outcome } | undefined;
 
@@ -78,11 +87,31 @@ class Trial implements Attempt {
   }
 
   sawAll(mark: Mark | undefined): boolean {
-    return mark === undefined || mark.revision <= this.base;
+    return seesAll(this.context, mark);
+  }
+
+  mayWrite(path: string, meta: FieldMeta | undefined): boolean {
+    const writers = meta?.writers;
+    if (writers === undefined || writers.includes(this.bench.role)) return true;
+    const allowed = writers.join(', ');
+    this.refuse(path, {
+      code: 'forbidden',
+      rule: 'writers',
+      have: this.bench.role,
+      want: allowed,
+      recovery: 'stop',
+      hint: `Only ${allowed} may write this.`,
+    });
+    return false;
+  }
+
+  touch(path: string): void {
+    this.touched.push(path);
   }
 
   refuse(path: string, refusal: Refusal): void {
-    this.issues.push({ path, ...refusal });
+    const hint = clipped(refusal.hint, HINT_CHARS_MAX);
+    this.issues.push({ path: clipped(path, PATH_CHARS_MAX), ...refusal, ...(hint === refusal.hint ? {} : { hint }) });
   }
 
   note(path: string, outcome: Outcome): void {
@@ -126,7 +155,24 @@ function checkBase(trial: Trial): boolean {
     });
     return false;
   }
-  return true;
+  return checkVector(trial);
+}
+
+/** Nobody can have seen what the log does not hold: a writer restored from an old copy would win every tie. */
+function checkVector(trial: Trial): boolean {
+  const { vector } = trial.context;
+  if (vector === undefined) return true;
+  const held = trial.bench.vector();
+  const ahead = [...vector].filter(([agent, n]) => n > (agent === trial.agent ? trial.mark.n - 1 : newestOf(held, agent)));
+  if (ahead.length === 0) return true;
+  trial.refuse('/base/vector', {
+    code: 'unknown_base',
+    rule: 'vector',
+    want: clipped(ahead.map(([agent, n]) => `${agent} ${n}`).join(', '), EXCERPT_CHARS_MAX),
+    recovery: 're-read',
+    hint: 'The vector names proposals that the log does not hold. Follow the log again.',
+  });
+  return false;
 }
 
 function checkPremises(trial: Trial): void {
@@ -157,7 +203,7 @@ function checkPremises(trial: Trial): void {
 }
 
 function foldPatch(trial: Trial): void {
-  const { schema, role } = trial.bench;
+  const { schema } = trial.bench;
   const { patch, action, premises } = trial.proposal;
   const complain = (path: string, refusal: Refusal): void => trial.refuse(path, refusal);
   const names = Object.keys(patch);
@@ -174,26 +220,18 @@ function foldPatch(trial: Trial): void {
       continue;
     }
     const kind = schema.kinds[index] as FieldKind;
-    if (kind.meta?.writers !== undefined && !kind.meta.writers.includes(role)) {
-      trial.refuse(path, {
-        code: 'forbidden',
-        rule: 'writers',
-        have: role,
-        want: kind.meta.writers.join(', '),
-        recovery: 'stop',
-        hint: `Only ${kind.meta.writers.join(', ')} may write this field.`,
-      });
-      continue;
-    }
+    if (!trial.mayWrite(path, kind.meta)) continue;
     const op = kind.read(patch[name] as Json, path, complain);
     if (op === undefined) continue;
     weight += kind.weigh(op);
+    if (weight > OPERATIONS_MAX) continue;
     const before = trial.bench.cells[index];
     const after = kind.fold(before, op, path, trial);
     if (after === before) continue;
     cells ??= trial.bench.cells.slice();
     cells[index] = after;
-    trial.touched.push(index);
+    trial.changed.push(index);
+    trial.touched.push(path);
   }
   if (weight > OPERATIONS_MAX) {
     trial.refuse('', { ...malformed('patch', `At most ${OPERATIONS_MAX} operations in one patch.`), have: OPERATIONS_MAX, want: weight });
@@ -202,53 +240,46 @@ function foldPatch(trial: Trial): void {
 }
 
 function checkRules(trial: Trial): void {
-  if (trial.touched.length === 0) return;
-  const { schema } = trial.bench;
-  let settled: readonly unknown[] | undefined;
-  for (const rule of schema.rules) {
-    if (!rule.reads.some((index) => trial.touched.includes(index))) continue;
-    settled ??= trial.cells.map((cell, i) => (schema.kinds[i] as FieldKind).settle?.(cell) ?? cell);
-    report(trial, rule, ask(trial, rule, settled));
+  if (trial.changed.length === 0) return;
+  for (const rule of trial.bench.schema.rules) {
+    if (!rule.reads.some((index) => trial.changed.includes(index))) continue;
+    for (const [path, refusal] of ask(trial, rule)) trial.refuse(path, refusal);
   }
 }
 
-function ask(trial: Trial, rule: CompiledRule, after: readonly unknown[]): RuleAnswer {
+/**
+ * What a rule says, as refusals. A rule that throws, or that answers something else than a rule may, refuses: it could not
+ * vouch for the state. Its message stays out of the log, because platforms word it differently.
+ */
+function ask(trial: Trial, rule: CompiledRule): readonly (readonly [string, Refusal])[] {
   const { schema, cells, role } = trial.bench;
-  return rule.check({
-    before: viewsOf(schema, cells, rule.reads),
-    after: viewsOf(schema, after, rule.reads),
-    agent: trial.agent,
-    role,
-    touched: pathsOf(trial.proposal),
-  });
-}
-
-function report(trial: Trial, rule: CompiledRule, answer: RuleAnswer): void {
-  if (answer === true) return;
-  const said = typeof answer === 'string' ? [{ path: '', hint: answer }] : answer;
-  for (const { path, hint, ...values } of said) {
-    trial.refuse(path, {
-      code: rule.sort,
-      rule: rule.name,
-      ...('have' in values && values.have !== undefined ? { have: excerpt(values.have, EXCERPT_CHARS_MAX) } : {}),
-      ...('want' in values && values.want !== undefined ? { want: excerpt(values.want, EXCERPT_CHARS_MAX) } : {}),
-      recovery: trial.base === trial.bench.revision - 1 ? 'change' : 're-read',
-      hint,
+  try {
+    const answer: RuleAnswer = rule.check({
+      before: viewsOf(schema, cells, rule.reads),
+      after: viewsOf(schema, trial.cells, rule.reads),
+      agent: trial.agent,
+      role,
+      touched: Object.freeze(trial.touched),
     });
+    if (isFine(answer)) return [];
+    const said = typeof answer === 'string' ? [{ path: '', hint: answer }] : answer === true ? [] : answer;
+    return said.map((one) => [clipped(one.path, PATH_CHARS_MAX), refusalOf(trial, rule, one)] as const);
+  } catch {
+    const hint = `The rule ${rule.name} did not answer as a rule must: it threw, or gave something else than true, a text or a list.`;
+    return [['', { code: rule.sort, rule: rule.name, recovery: 'change', hint }]];
   }
 }
 
-/** The JSON Pointers of the fields that a patch names, and of the keys under their verbs. */
-function pathsOf(proposal: Proposal): readonly string[] {
-  const paths: string[] = [];
-  for (const [name, verbs] of Object.entries(proposal.patch)) {
-    const path = `/${escapeToken(name)}`;
-    paths.push(path);
-    for (const value of Object.values(verbs as { readonly [verb: string]: Json })) {
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) for (const key of Object.keys(value)) paths.push(`${path}/${escapeToken(key)}`);
-    }
-  }
-  return paths;
+function refusalOf(trial: Trial, rule: CompiledRule, said: { readonly hint: string; readonly have?: Json; readonly want?: Json }): Refusal {
+  const { hint, have, want } = said;
+  return {
+    code: rule.sort,
+    rule: rule.name,
+    ...(have === undefined ? {} : { have: excerpt(have, EXCERPT_CHARS_MAX) }),
+    ...(want === undefined ? {} : { want: excerpt(want, EXCERPT_CHARS_MAX) }),
+    recovery: trial.base === trial.bench.revision - 1 ? 'change' : 're-read',
+    hint: clipped(hint, HINT_CHARS_MAX),
+  };
 }
 
 function unknownFieldHint(schema: StateSchema, name: string): string {
@@ -258,9 +289,8 @@ function unknownFieldHint(schema: StateSchema, name: string): string {
 
 function capped(issues: readonly Issue[]): readonly Issue[] {
   if (issues.length <= ISSUES_MAX) return issues;
-  const rest = issues.length - ISSUES_MAX + 1;
-  return [
-    ...issues.slice(0, ISSUES_MAX - 1),
-    { path: '', code: 'schema', rule: 'patch', recovery: 'change', hint: `${rest} more issues of this kind are not listed.` },
-  ];
+  const listed = issues.slice(0, ISSUES_MAX - 1);
+  const rest = issues.slice(ISSUES_MAX - 1);
+  const worst = rest.find((issue) => !isCurable(issue)) ?? (rest[0] as Issue);
+  return [...listed, { path: '', code: worst.code, rule: worst.rule, recovery: worst.recovery, hint: `${rest.length} more issues are not listed.` }];
 }

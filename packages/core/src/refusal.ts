@@ -3,6 +3,7 @@
  */
 import type { Mark } from './dot.ts';
 import type { Refusal } from './field-kind.ts';
+import type { Outcome } from './issue.ts';
 import { EXCERPT_CHARS_MAX } from './issue.ts';
 import type { Json } from './json.ts';
 import { excerpt } from './json.ts';
@@ -39,6 +40,11 @@ export function gone(rule: string, mark: Mark | undefined): Refusal {
     recovery: 're-read',
     hint: 'The row that you saw was dropped; what stands under that id now, if anything, is another row.',
   };
+}
+
+/** The operation lost by rule to a value of another agent. */
+export function superseded(by: string, value: Json): Outcome {
+  return { kind: 'superseded', by, value: excerpt(value, EXCERPT_CHARS_MAX) };
 }
 
 function shown(key: 'have' | 'want', value: Json | undefined): { have?: Json; want?: Json } {

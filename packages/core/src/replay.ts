@@ -44,7 +44,10 @@ export function foldStored(space: Space, entry: StoredEntry): Sealed {
   if (entry.space !== space.name || entry.revision !== space.revision + 1 || entry.prev !== space.head) {
     throw damaged(`entry ${entry.revision} of ${entry.space} does not follow revision ${space.revision} of ${space.name}`);
   }
-  const sealed = seal(space, { term: entry.term, ...membersOf(entry) });
+  if (entry.revision === 0 && !entry.members.some((member) => 'event' in member && member.event.kind === 'genesis')) {
+    throw damaged(`entry 0 of ${entry.space} holds no genesis`);
+  }
+  const sealed = sealStored(space, entry);
   if (sealed.space.state === entry.state) return sealed;
   throw diverged(entry, `folds to state ${sealed.space.state.slice(0, 16)}, it says ${entry.state.slice(0, 16)}`);
 }
@@ -54,6 +57,21 @@ export function replay(schema: StateSchema, name: string, entries: Iterable<stri
   let space = unbornSpace(name, schema);
   for (const text of entries) space = fold(space, text).space;
   return space;
+}
+
+function sealStored(space: Space, entry: StoredEntry): Sealed {
+  const foreign = (cause: unknown): OplusError => damaged(`entry ${entry.revision} of ${entry.space} holds what never passed the gate`, cause);
+  let members: ReturnType<typeof membersOf>;
+  try {
+    members = membersOf(entry);
+  } catch (cause) {
+    throw foreign(cause);
+  }
+  try {
+    return seal(space, { term: entry.term, ...members });
+  } catch (cause) {
+    throw cause instanceof OplusError ? cause : foreign(cause);
+  }
 }
 
 function diverged(entry: StoredEntry, what: string): OplusError {

@@ -7,19 +7,23 @@
  */
 import { compareEvents, entryText, eventText, memberText } from './entry.ts';
 import type { SystemEvent } from './entry.ts';
-import type { FieldKind } from './field-kind.ts';
-import type { Verdict } from './issue.ts';
+import { AGENT_PATTERN } from './dot.ts';
+import { invariant } from './error.ts';
+import type { Evict, FieldKind } from './field-kind.ts';
+import type { Outcome, Verdict } from './issue.ts';
 import { isRetryable } from './issue.ts';
 import type { Json } from './json.ts';
 import { canonical, compareText } from './json.ts';
 import { judge } from './judge.ts';
+import type { Judgement } from './judge.ts';
 import type { Admitted } from './proposal.ts';
 import type { AgentRecord, Space } from './space.ts';
-import { horizonOf, withDigests } from './space.ts';
+import { horizonOf, vectorOf, withDigests } from './space.ts';
 import type { Stamp } from './stamp.ts';
 import { compareAdmit, stampOf } from './stamp.ts';
 import type { Trie } from './trie.ts';
 import { trieAt, trieWith } from './trie.ts';
+import type { VersionVector } from './version-vector.ts';
 
 /** The members of one round, in any order, duplicates allowed. `term` is that of the sealing coordinator. */
 export type Round = {
@@ -48,34 +52,39 @@ export type Sealed = {
 export function seal(space: Space, round: Round): Sealed {
   const revision = space.revision + 1;
   const arrivals = foldEvents(space, space.agents, round.events.filter((event) => event.kind !== 'leave'));
+  invariant(space.revision >= 0 || arrivals.events[0]?.kind === 'genesis', 'the first entry of a space begins with its genesis');
   let { agents } = arrivals;
   let cells = space.cells;
   const horizon = horizonOf(space);
+  const judged: (readonly [Due, Judgement])[] = [];
+  const vector = (): VersionVector => vectorOf(space);
+  for (const due of inCanonicalOrder(agents, space, round.proposals)) {
+    const { stamp, record } = due;
+    const judgement = judge({ schema: space.schema, cells, revision, horizon, role: record.role, stamp, vector }, due.admitted.proposal);
+    if (judgement.kind === 'accepted') cells = judgement.cells;
+    judged.push([due, judgement]);
+  }
+  const { settled, evictions } = settle(space, cells);
+  const plainCommit: Verdict = { kind: 'committed', revision };
+  const plainText = canonical(plainCommit);
   const decided: Decided[] = [];
-  const plainCommit = `{"kind":"committed","revision":${revision}}`;
   const members = arrivals.events.map(eventText);
   const { sha256 } = space.schema;
-  for (const { admitted, stamp, record } of inCanonicalOrder(agents, space, round.proposals)) {
+  for (const [{ admitted, stamp }, judgement] of judged) {
     const { proposal, text } = admitted;
-    const judgement = judge({ schema: space.schema, cells, revision, horizon, role: record.role, stamp }, proposal);
-    let verdict: Verdict;
-    if (judgement.kind === 'accepted') {
-      cells = judgement.cells;
-      verdict = judgement.outcomes === undefined ? { kind: 'committed', revision } : { kind: 'committed', revision, outcomes: judgement.outcomes };
-    } else {
-      const { issues } = judgement;
-      verdict = { kind: 'rejected', revision, issues, ...(isRetryable(issues) ? { retry: { after: revision } } : {}) };
-    }
-    const verdictText = judgement.kind === 'accepted' && judgement.outcomes === undefined ? plainCommit : canonical(verdict as unknown as Json);
-    const current = trieAt(agents, proposal.agent) as AgentRecord;
-    agents = trieWith(agents, proposal.agent, { ...current, n: proposal.n, answered: { digest: sha256(text), verdict: verdictText } });
+    const { agent, n } = proposal;
+    const evicted = evictions?.get(`${agent} ${n}`);
+    const isPlain = judgement.kind === 'accepted' && judgement.outcomes === undefined && evicted === undefined;
+    const verdict = isPlain ? plainCommit : verdictOf(judgement, revision, evicted);
+    const verdictText = isPlain ? plainText : canonical(verdict as unknown as Json);
+    const current = trieAt(agents, agent) as AgentRecord;
+    agents = trieWith(agents, agent, { ...current, n, depth: stamp.depth, answered: { digest: sha256(text), verdict: verdictText } });
     decided.push({ admitted, verdict, verdictText });
     members.push(memberText(text, verdictText));
   }
   const departures = foldEvents(space, agents, round.events.filter((event) => event.kind === 'leave'));
   members.push(...departures.events.map(eventText));
   const events = [...arrivals.events, ...departures.events];
-  const settled = settle(space, cells);
   const next = withDigests(space, settled, departures.agents, revision);
   const text = entryText({ space: space.name, revision, term: round.term, prev: space.head, state: next.state }, members);
   const digest = sha256(text);
@@ -87,6 +96,9 @@ export function isDue(space: Space, event: SystemEvent): boolean {
   return foldEvent(space, space.agents, event) !== undefined;
 }
 
+/** Tokens of sessions: they stand in the state without escapes. */
+const SESSION_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+
 type Due = { readonly admitted: Admitted; readonly stamp: Stamp; readonly record: AgentRecord };
 
 type Folded = { readonly agents: Trie<AgentRecord>; readonly events: readonly SystemEvent[] };
@@ -97,7 +109,7 @@ function foldEvents(space: Space, start: Trie<AgentRecord>, given: readonly Syst
   const events: SystemEvent[] = [];
   for (const event of given.toSorted(compareEvents)) {
     const after = foldEvent(space, agents, event);
-    if (after === undefined) continue;
+    if (after === undefined || (event.kind === 'genesis' && events.length > 0)) continue;
     agents = after;
     events.push(event);
   }
@@ -111,16 +123,19 @@ function foldEvent(space: Space, agents: Trie<AgentRecord>, event: SystemEvent):
     if (record === undefined || !record.isLive || record.incarnation !== event.incarnation) return undefined;
     return trieWith(agents, event.agent, { ...record, isLive: false });
   }
+  if (!AGENT_PATTERN.test(event.agent) || !SESSION_PATTERN.test(event.session)) return undefined;
   if (!space.schema.roles.has(event.role) || record?.session === event.session) return undefined;
   if (record === undefined && agents.size >= space.schema.agentsMax) return undefined;
   const { role, session } = event;
-  if (record === undefined) return trieWith(agents, event.agent, { role, session, incarnation: 1, isLive: true, n: 0 });
-  return trieWith(agents, event.agent, { ...record, role, session, incarnation: record.incarnation + 1, isLive: true });
+  const depth = space.revision + 2; // One more than that of any view that its earlier incarnations could have had.
+  if (record === undefined) return trieWith(agents, event.agent, { role, session, incarnation: 1, isLive: true, n: 0, depth });
+  return trieWith(agents, event.agent, { ...record, role, session, incarnation: record.incarnation + 1, isLive: true, depth });
 }
 
 /**
  * The due proposals in admit order, each dot once. An agent's own proposals keep their order: a later one never has a
- * smaller depth than an earlier one.
+ * smaller depth than an earlier one. What a draft with a vector of its own had seen has no one revision; it may be anything
+ * that is sealed, so its depth is that of the newest view: no change that it saw has a greater stamp.
  */
 function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: readonly Admitted[]): readonly Due[] {
   const byDot = proposals.length < 2 ? proposals : proposals.toSorted(compareDots);
@@ -133,7 +148,8 @@ function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: re
     const newest = isSame && last !== undefined ? last.admitted.proposal.n : (record?.n ?? 0);
     if (record === undefined || !record.isLive || record.incarnation !== incarnation || n !== newest + 1) continue;
     const priority = space.schema.roles.get(record.role)?.priority ?? 0;
-    const revision = isSame && last !== undefined ? Math.max(base.revision, last.stamp.depth - 1) : base.revision;
+    const least = (isSame && last !== undefined ? last.stamp.depth : record.depth) - 1;
+    const revision = Math.max(least, base.vector === undefined ? base.revision : space.revision);
     last = { admitted, stamp: stampOf({ revision, priority, agent, n }), record };
     due.push(last);
   }
@@ -145,10 +161,31 @@ function compareDots(a: Admitted, b: Admitted): number {
   return compareText(a.proposal.agent, b.proposal.agent) || a.proposal.n - b.proposal.n || compareText(a.text, b.text);
 }
 
-function settle(space: Space, cells: readonly unknown[]): readonly unknown[] {
-  if (cells === space.cells) return cells;
-  return cells.map((cell, i) => {
-    if (cell === space.cells[i]) return cell;
-    return (space.schema.kinds[i] as FieldKind).settle?.(cell) ?? cell;
+function verdictOf(judgement: Judgement, revision: number, evicted: readonly string[] | undefined): Verdict {
+  if (judgement.kind === 'refused') {
+    const { issues } = judgement;
+    return { kind: 'rejected', revision, issues, ...(isRetryable(issues) ? { retry: { after: revision } } : {}) };
+  }
+  const outcomes: { [path: string]: Outcome } = { ...judgement.outcomes };
+  for (const path of evicted ?? []) outcomes[path] = { kind: 'evicted' };
+  return { kind: 'committed', revision, outcomes };
+}
+
+type Settled = { readonly settled: readonly unknown[]; readonly evictions: ReadonlyMap<string, readonly string[]> | undefined };
+
+/** The cells settled, and by dot the operations whose effect fell off. Dots of earlier rounds are among them: they were visible. */
+function settle(space: Space, cells: readonly unknown[]): Settled {
+  if (cells === space.cells) return { settled: cells, evictions: undefined };
+  let evictions: Map<string, string[]> | undefined;
+  const evict: Evict = (path, { agent, n }) => {
+    evictions ??= new Map();
+    const dot = `${agent} ${n}`;
+    evictions.set(dot, [...(evictions.get(dot) ?? []), path]);
+  };
+  const settled = cells.map((cell, i) => {
+    const kind = space.schema.kinds[i] as FieldKind;
+    if (cell === space.cells[i] || kind.settle === undefined) return cell;
+    return kind.settle(cell, `/${space.schema.names[i] as string}`, evict);
   });
+  return { settled, evictions };
 }

@@ -71,26 +71,26 @@ export function foldRecord(shard: Shard, index: number, body: string): FoldedRec
         : undefined;
   if (why !== undefined) return { kind: 'void', shard: { ...shard, index }, why };
   const sealed: Sealed[] = [];
+  const digests: string[] = [];
   const spaces = new Map(shard.spaces);
-  let isWhole = true;
   for (const entry of record.entries) {
+    if (entry.term !== record.term) throw damaged(`record ${index} holds an entry of another term`);
     const space = spaces.get(entry.space);
     if (space === undefined) {
-      isWhole = false;
+      digests.push(shard.sha256(canonical(entry as unknown as Json)));
       continue;
     }
-    if (entry.term !== record.term) throw damaged(`record ${index} holds an entry of another term`);
     const next = foldStored(space, entry);
     spaces.set(entry.space, next.space);
     sealed.push(next);
+    digests.push(next.digest);
   }
+  const isWhole = sealed.length === record.entries.length;
   if (isWhole && recordText(record.prev, record.term, sealed.map((one) => one.text)) !== body) {
     throw new OplusError('LOG_DIVERGED', `record ${index} folds to other bytes than it holds`, {
       hint: 'The record was altered, or it was written by another version of the skill or of the core.',
     });
   }
-  if (isWhole) return { kind: 'folded', shard: advance(shard, index, record.term, sealed), sealed };
-  const digests = record.entries.map((entry) => sealed.find((one) => one.space.name === entry.space)?.digest ?? shard.sha256(canonical(entry as unknown as Json)));
   return { kind: 'folded', shard: { ...shard, index, term: record.term, spaces, head: recordDigest(shard, record.term, digests) }, sealed };
 }
 

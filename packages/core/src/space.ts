@@ -22,6 +22,8 @@ export type AgentRecord = {
   readonly isLive: boolean;
   /** n of its newest decided proposal, 0 before the first. */
   readonly n: number;
+  /** Least depth of its next stamp: an agent's own later proposal never loses to its earlier one. */
+  readonly depth: number;
   /** SHA-256 of that proposal's canonical text, and its verdict as canonical JSON. */
   readonly answered?: { readonly digest: string; readonly verdict: string };
 };
@@ -82,15 +84,17 @@ export function horizonOf(space: Space): number {
   return Math.max(0, space.revision - space.schema.horizon);
 }
 
-/** A snapshot: canonical JSON of everything that cannot be computed from the rest. O(size). */
+/** A snapshot: canonical JSON of everything that cannot be computed from the rest, and a digest over all of it. O(size). */
 export function encodeSpace(space: Space): string {
   const { schema } = space;
   const cells = schema.kinds.map((kind, i) => `${canonical(schema.names[i] as string)}:${kind.encode(space.cells[i])}`);
   const agents = trieSorted(space.agents).map(([agent, record]) => `${canonical(agent)}:${encodeAgent(record)}`);
-  return `{"agents":{${agents.join()}},"cells":{${cells.join()}},"head":${canonical(space.head)},"name":${canonical(space.name)},"revision":${space.revision},"schema":"${schema.digest}","state":"${space.state}","v":1}`;
+  const before = `{"agents":{${agents.join()}},"cells":{${cells.join()}},`;
+  const after = `"head":${canonical(space.head)},"name":${canonical(space.name)},"revision":${space.revision},"schema":"${schema.digest}","state":"${space.state}","v":1}`;
+  return `${before}"digest":"${schema.sha256(before + after)}",${after}`;
 }
 
-/** Inverse of `encodeSpace`. Throws `LOG_DAMAGED` unless the digest in it is that of what it holds. */
+/** Inverse of `encodeSpace`. Throws `LOG_DAMAGED` unless what it holds is written back to the very same text. */
 export function decodeSpace(schema: StateSchema, stored: Json): Space {
   if (!isJsonObject(stored) || stored['v'] !== 1 || stored['schema'] !== schema.digest) {
     throw new OplusError('LOG_DAMAGED', 'the snapshot is not one of this schema', { hint: 'Recover from the log instead.' });
@@ -105,7 +109,7 @@ export function decodeSpace(schema: StateSchema, stored: Json): Space {
   } catch (cause) {
     throw new OplusError('LOG_DAMAGED', 'the snapshot cannot be read', { hint: 'Recover from the log instead.', cause });
   }
-  if (decoded.state !== stored['state']) {
+  if (decoded.state !== stored['state'] || encodeSpace(decoded) !== canonical(stored)) {
     throw new OplusError('LOG_DAMAGED', 'the snapshot does not hold what its digest says', { hint: 'Recover from the log instead.' });
   }
   return decoded;
@@ -113,7 +117,7 @@ export function decodeSpace(schema: StateSchema, stored: Json): Space {
 
 function encodeAgent(record: AgentRecord): string {
   const answered = record.answered === undefined ? '' : `"answered":{"digest":"${record.answered.digest}","verdict":${record.answered.verdict}},`;
-  return `{${answered}"incarnation":${record.incarnation},"isLive":${record.isLive},"n":${record.n},"role":"${record.role}","session":"${record.session}"}`;
+  return `{${answered}"depth":${record.depth},"incarnation":${record.incarnation},"isLive":${record.isLive},"n":${record.n},"role":"${record.role}","session":"${record.session}"}`;
 }
 
 function decodeAgent(stored: JsonObject): AgentRecord {

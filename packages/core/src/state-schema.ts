@@ -3,23 +3,24 @@
  *
  * A definition that is unsound does not load: a field without a cap, a rule that reads an unknown field, an invariant that
  * fails on the initial state. The digest of a schema covers all that gives a log its meaning; the code of rules is covered
- * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH6.
+ * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH12.
  */
 import { OplusError } from './error.ts';
+import { declared, restrictionsOf } from './field-kind.ts';
 import type { Field, FieldKind, FieldMeta, ViewOf } from './field-kind.ts';
 import type { Json, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
-import { isReservedKey } from './strict-json.ts';
+import { FIELD_NAME_HINT, isFieldName } from './field-name.ts';
 
 export type Fields = { readonly [name: string]: Field };
 
 /** What rules and programs read: the view of every field. */
 export type Views<F extends Fields> = { readonly [K in keyof F]: ViewOf<F[K]> };
 
-/** What a rule may say: `true`, one sentence, or several with their paths. */
+/** What a rule may say: `true` or an empty list when all is well, one sentence, or several with their paths. */
 export type RuleAnswer = true | string | readonly { readonly path: string; readonly hint: string; readonly have?: Json; readonly want?: Json }[];
 
-/** `touched` holds the JSON Pointers of the fields and keys that this proposal writes. */
+/** `touched` holds the JSON Pointers of the fields, and of the keys and rows in them, that this proposal changes. */
 export type RuleContext<V> = {
   readonly before: V;
   readonly after: V;
@@ -28,7 +29,10 @@ export type RuleContext<V> = {
   readonly touched: readonly string[];
 };
 
-/** A pure function over the fields it declares to read; it sees no others. */
+/**
+ * A pure function over the fields it declares to read; it sees no others. What it is given is frozen. A rule that throws
+ * refuses the proposal.
+ */
 export type Rule<F extends Fields> = {
   readonly reads: readonly (keyof F & string)[];
   readonly check: (context: RuleContext<Views<F>>) => RuleAnswer;
@@ -95,8 +99,7 @@ export type StateSchema = {
 export function loadState(definition: StateDefinition<Fields>, sha256: Sha256): StateSchema {
   const names = Object.keys(definition.fields).sort();
   if (names.length === 0) throw invalid('', 'a state without fields', 'Declare at least one field.');
-  for (const name of names) checkName(name);
-  const kinds = names.map((name) => definition.fields[name] as FieldKind);
+  const kinds = names.map((name) => checkedField(name, definition.fields[name]));
   const indexOf = new Map(names.map((name, i) => [name, i]));
   const roles = new Map(Object.entries(definition.roles ?? { agent: { priority: 0 } }));
   checkRoles(names, kinds, roles);
@@ -104,6 +107,7 @@ export function loadState(definition: StateDefinition<Fields>, sha256: Sha256): 
     ...compileRules('invariant', definition.invariants ?? {}, indexOf),
     ...compileRules('transition', definition.transitions ?? {}, indexOf),
   ];
+  wholeNumber('/version', definition.version);
   const horizon = wholeNumber('/horizon', definition.horizon ?? 65_536);
   const agentsMax = wholeNumber('/agentsMax', definition.agentsMax ?? 1024);
   const digest = sha256(canonical(declarationOf(definition, names, kinds, roles, rules, horizon, agentsMax)));
@@ -127,10 +131,19 @@ export function loadState(definition: StateDefinition<Fields>, sha256: Sha256): 
   return schema;
 }
 
-/** The views of some fields of a state, as rules read them. */
+/** True when a rule found nothing wrong. */
+export function isFine(answer: RuleAnswer): boolean {
+  return answer === true || (Array.isArray(answer) && answer.length === 0);
+}
+
+/** The views of some fields of a state, settled, as rules read them. */
 export function viewsOf(schema: StateSchema, cells: readonly unknown[], reads: readonly number[]): { readonly [name: string]: unknown } {
   const views: { [name: string]: unknown } = {};
-  for (const index of reads) views[schema.names[index] as string] = (schema.kinds[index] as FieldKind).view(cells[index]);
+  for (const index of reads) {
+    const kind = schema.kinds[index] as FieldKind;
+    const cell = cells[index];
+    views[schema.names[index] as string] = kind.view(kind.settle === undefined ? cell : kind.settle(cell, '', ignore));
+  }
   return views;
 }
 
@@ -139,14 +152,18 @@ export function initialCells(schema: StateSchema): readonly unknown[] {
   return schema.kinds.map((kind) => kind.empty(undefined));
 }
 
+function ignore(): void {}
+
 function invalid(path: string, message: string, hint: string, cause?: unknown): OplusError {
   return new OplusError('SCHEMA_INVALID', message, { path, hint, cause });
 }
 
-function checkName(name: string): void {
-  if (!/^[a-z][A-Za-z0-9_]{0,63}$/.test(name) || isReservedKey(name)) {
-    throw invalid(`/fields/${name}`, `${name} cannot be the name of a field`, 'Use letters, digits and _, beginning with a small letter.');
+function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
+  if (!isFieldName(name)) throw invalid(`/fields/${name}`, `${name} cannot be the name of a field`, FIELD_NAME_HINT);
+  if (typeof kind?.fold !== 'function' || !Number.isFinite(kind.bytesMax)) {
+    throw invalid(`/fields/${name}`, `${name} is not a field kind with a cap`, 'Use the kinds of this package: cas(type), counter(), set(type, { cap }), ...');
   }
+  return kind;
 }
 
 function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles: ReadonlyMap<string, Role>): void {
@@ -156,7 +173,9 @@ function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles
     }
   }
   kinds.forEach((kind, i) => {
-    const stranger = kind.meta?.writers?.find((role) => !roles.has(role));
+    const stranger = restrictionsOf(kind)
+      .flatMap((meta) => meta.writers ?? [])
+      .find((role) => !roles.has(role));
     if (stranger !== undefined) throw invalid(`/fields/${names[i] ?? ''}`, `no role is called ${stranger}`, `The roles are ${[...roles.keys()].join(', ')}.`);
   });
 }
@@ -172,7 +191,7 @@ function compileRules(
       const rule = rules[name] as Rule<Fields>;
       const path = `/${sort}s/${name}`;
       if (typeof rule.check !== 'function') throw invalid(path, `${name} has no check`, 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.');
-      if (rule.reads.length === 0) throw invalid(path, `${name} reads no field`, 'Declare the fields that the rule reads.');
+      if (!Array.isArray(rule.reads) || rule.reads.length === 0) throw invalid(path, `${name} reads no field`, 'Declare the fields that the rule reads.');
       const reads = rule.reads.map((read) => {
         const index = indexOf.get(read);
         if (index === undefined) throw invalid(path, `${name} reads ${read}, which is no field`, `The fields are ${[...indexOf.keys()].join(', ')}.`);
@@ -193,10 +212,10 @@ function checkStart(schema: StateSchema): void {
     } catch (cause) {
       throw invalid(`/invariants/${rule.name}`, `${rule.name} throws on the initial state`, 'A rule may read only the fields that it declares.', cause);
     }
-    if (answer !== true) {
+    if (!isFine(answer)) {
       throw invalid(
         `/invariants/${rule.name}`,
-        `${rule.name} fails on the initial state: ${typeof answer === 'string' ? answer : canonical(answer as unknown as Json)}`,
+        `${rule.name} fails on the initial state${typeof answer === 'string' ? `: ${answer}` : ''}`,
         'Change the start values or the invariant.',
       );
     }
@@ -221,10 +240,7 @@ function declarationOf(
     name: definition.name,
     version: definition.version,
     fields: Object.fromEntries(
-      kinds.map((kind, i) => {
-        const writers = kind.meta?.writers;
-        return [names[i] as string, { ...(kind.declaration() as object), ...(writers === undefined ? {} : { writers }) } as Json];
-      }),
+      kinds.map((kind, i) => [names[i] as string, declared(kind)]),
     ),
     roles: Object.fromEntries([...roles].map(([role, { priority }]) => [role, priority])),
     rules: rules.map((rule) => [rule.sort, rule.name, rule.reads.map((index) => names[index] as string)]),

@@ -4,7 +4,8 @@
  * Refuses, never repairs: duplicate keys, reserved or empty keys, a second spelling of a number (`1.0`, `-0`, `1e2`,
  * integers that a double cannot hold), nesting above the limit, trailing text, byte order marks, and strings that are not
  * well-formed, not in Unicode normal form C, or that carry control, bidirectional, zero-width or tag characters.
- * A canonical text (json.ts) takes a fast way through the platform's parser; a property test holds both ways equal.
+ * A canonical text (json.ts) takes a fast way through the platform's parser; a property test holds both ways equal. The
+ * keys of every object that it gives back stand in canonical order, however they were sent. SPEC: JSN1-JSN8.
  *
  * Source: RFC 8259, RFC 8785; UAX #15; the classes of hidden characters of CVE-2021-42574.
  */
@@ -37,7 +38,8 @@ export function readStrictJson(text: string): StrictJson {
     const value = readValue(reader, 0);
     skipSpace(reader);
     if (reader.at < text.length) throw new Fault('not_json', reader.at, 'text after the end of the document');
-    return { ok: true, value, canonical: canonical(value) };
+    const canonicalText = canonical(value);
+    return { ok: true, value: JSON.parse(canonicalText) as Json, canonical: canonicalText };
   } catch (error) {
     if (error instanceof Fault) return { ok: false, fault: { code: error.code, at: error.at, message: error.message } };
     throw error;
@@ -97,19 +99,26 @@ function isPlain(text: string): boolean {
 function parseCanonical(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json;
-    return hasLegalKeys(value) && canonical(value) === text ? value : undefined;
+    return isLegal(value, 0) && canonical(value) === text ? value : undefined;
   } catch {
     return undefined; // The strict reader says what is wrong, and where.
   }
 }
 
-function hasLegalKeys(value: Json): boolean {
+/** What the spelling alone does not show: depth, long keys, integers that a double cannot hold. */
+function isLegal(value: Json, depth: number): boolean {
+  if (typeof value === 'number') return !isUnsafe(value);
   if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(hasLegalKeys);
+  if (depth >= JSON_DEPTH_MAX) return false;
+  if (Array.isArray(value)) return (value as readonly Json[]).every((item) => isLegal(item, depth + 1));
   for (const key of Object.keys(value)) {
-    if (key.length > KEY_CHARS_MAX || !hasLegalKeys((value as JsonObject)[key] as Json)) return false;
+    if (key.length > KEY_CHARS_MAX || !isLegal((value as JsonObject)[key] as Json, depth + 1)) return false;
   }
   return true;
+}
+
+function isUnsafe(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 function skipSpace(reader: Reader): void {
@@ -200,7 +209,7 @@ function readNumber(reader: Reader): number {
   if (!Number.isFinite(value) || String(value) !== match[0]) {
     throw new Fault('number', reader.at, `a number is spelled as JSON.stringify prints it (here ${String(value)})`);
   }
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+  if (isUnsafe(value)) {
     throw new Fault('number', reader.at, 'an integer above 2^53 - 1');
   }
   reader.at += match[0].length;

@@ -74,6 +74,7 @@ export function trieDigest<V>(trie: Trie<V>, textOf: (value: V) => string, sha25
 }
 
 function digestOf<V>(node: Node<V>, textOf: (value: V) => string, sha256: Sha256): string {
+  if (node === EMPTY.root) return emptyDigest(sha256);
   if (node.digest !== undefined) return node.digest;
   let text = '';
   if ('children' in node) {
@@ -90,6 +91,14 @@ function digestOf<V>(node: Node<V>, textOf: (value: V) => string, sha256: Sha256
   }
   node.digest = sha256(text);
   return node.digest;
+}
+
+/** All empty maps share one node, so its digest is kept by the function that made it. */
+let emptyMemo: { readonly of: Sha256; readonly digest: string } | undefined;
+
+function emptyDigest(sha256: Sha256): string {
+  if (emptyMemo?.of !== sha256) emptyMemo = { of: sha256, digest: sha256('{}') };
+  return emptyMemo.digest;
 }
 
 function bucketOf<V>(keys: readonly string[], values: readonly V[], texts: (string | undefined)[]): Bucket<V> {

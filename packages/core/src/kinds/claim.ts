@@ -2,7 +2,8 @@
  * `claim`: one holder at a time, first in canonical order.
  *
  * The fencing number of a grant is the revision at which it took effect; it grows with every grant and is handed to tools,
- * never to a model. A release leaves its outcome for the next holder. Source: Kleppmann 2016, "How to do distributed
+ * never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. A release
+ * leaves its outcome for the next holder. Source: Kleppmann 2016, "How to do distributed
  * locking", for fencing. SPEC: CLM1-CLM5.
  */
 import { z } from 'zod';
@@ -12,7 +13,7 @@ import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isJsonObject } from '../json.ts';
-import { malformed } from '../refusal.ts';
+import { conflict, malformed } from '../refusal.ts';
 import { valueType } from '../value-type.ts';
 
 /** `fence` is the revision of the grant, 0 before the first. */
@@ -101,6 +102,10 @@ function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt): Claim {
   }
   if (cell.holder !== agent) {
     attempt.refuse(path, notHolder(cell.holder, op.verb));
+    return cell;
+  }
+  if (!attempt.sees(cell.mark)) {
+    attempt.refuse(path, conflict('claim', { holder: cell.holder }, { [op.verb]: true }, cell.mark));
     return cell;
   }
   if (op.verb === 'release') return { holder: undefined, fence: cell.fence, outcome: op.outcome ?? cell.outcome, mark };

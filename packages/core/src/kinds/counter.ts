@@ -7,7 +7,7 @@
  * Numeric Invariants", for the kinds of bounded counters. SPEC: CTR1-CTR3, QTA1-QTA3.
  */
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Field, FieldKind, Grade } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { JsonObject } from '../json.ts';
@@ -58,7 +58,7 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
         attempt.refuse(path, outOfBounds(name, cell.value, { inc: op.inc }, `There is room for ${lo - cell.value} to ${hi - cell.value} now.`));
         return cell;
       }
-      return { value, mark: attempt.mark };
+      return { value, mark: summed(cell.mark, attempt.mark) };
     },
     withoutEcho: (_, op) => (op.inc === 0 ? undefined : op),
     write: (op) => ({ inc: op.inc }),

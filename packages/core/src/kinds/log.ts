@@ -3,18 +3,19 @@
  *
  * In `commit` order readers see a stable prefix; in `stamp` order a late entry is placed by its stamp, so the result does
  * not depend on the cut into rounds. Keep-last-k is a homomorphism in both: trimming once at the seal gives what trimming
- * after every append would. With `id`, an entry whose id is already there is skipped, so an echoed list does not double.
+ * after every append would. With `id`, an entry whose id is already there is skipped, so an echoed list does not double;
+ * the appender is told when the entry that stands has other content.
  * SPEC: LOG1-LOG5.
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
-import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
-import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import type { Attempt, Field, FieldKind } from '../field-kind.ts';
+import { readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonical, isJsonObject, sameJson } from '../json.ts';
-import { malformed } from '../refusal.ts';
+import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
+import { superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
 import { compareWin } from '../stamp.ts';
 import { valueType } from '../value-type.ts';
@@ -34,8 +35,9 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
   const { keep, id } = options;
   const order = options.order ?? 'commit';
   checkCap('log', keep);
-  if (id !== undefined && id !== 'self' && !(isJsonObject(type.jsonSchema['properties'] ?? null) && id in (type.jsonSchema['properties'] as JsonObject))) {
-    throw new OplusError('SCHEMA_INVALID', `log: entries have no property ${id}`, { hint: 'id names a property of the entries, or is "self".' });
+  const required = type.jsonSchema['required'];
+  if (id !== undefined && id !== 'self' && !(Array.isArray(required) && required.includes(id))) {
+    throw new OplusError('SCHEMA_INVALID', `log: entries need not have a property ${id}`, { hint: 'id names a required property of the entries, or is "self".' });
   }
   const kind: FieldKind<LogCell, LogOp> = {
     name: 'log',
@@ -49,15 +51,18 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     empty: (born) => ({ entries: [], dropped: 0, mark: born }),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, 'log', ['append'], path, complain);
-      return read === undefined ? undefined : readAppend(read.value, path, complain);
+      const append = read === undefined ? undefined : readList(type, read.value, 'log', `${path}/append`, complain);
+      return append === undefined ? undefined : { append };
     },
     weigh: (op) => op.append.length,
     fold: (cell, op, path, attempt) => fold(order, id, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.append.length === 0 ? undefined : op),
     write: (op) => ({ append: op.append }),
-    settle: (cell) => {
+    settle: (cell, path, evict) => {
       const surplus = cell.entries.length - keep;
-      return surplus <= 0 ? cell : { entries: cell.entries.slice(surplus), dropped: cell.dropped + surplus, mark: cell.mark };
+      if (surplus <= 0) return cell;
+      for (const { stamp, at } of cell.entries.slice(0, surplus)) evict(`${path}/append/${at}`, stamp);
+      return { entries: cell.entries.slice(surplus), dropped: cell.dropped + surplus, mark: cell.mark };
     },
     newest: (cell) => cell.mark,
     view: (cell) => ({ entries: cell.entries.map((entry) => entry.value), dropped: cell.dropped }),
@@ -70,14 +75,6 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     declaration: () => ({ kind: 'log', keep, order, ...(id === undefined ? {} : { id }), of: type.jsonSchema }),
   };
   return kind;
-
-  function readAppend(value: Json, path: string, complain: Complain): LogOp | undefined {
-    if (Array.isArray(value)) {
-      return value.every((entry) => isOfType(type, entry as Json, 'log', path, complain)) ? { append: value as readonly Json[] } : undefined;
-    }
-    complain(path, malformed('log', 'append takes a list of entries.', value));
-    return undefined;
-  }
 }
 
 /** `text` is a memo of the canonical form. */
@@ -88,8 +85,9 @@ type LogOp = { readonly append: readonly Json[] };
 function fold(order: 'commit' | 'stamp', id: string | undefined, cell: LogCell, op: LogOp, path: string, attempt: Attempt): LogCell {
   const entries = cell.entries.slice();
   for (const [at, value] of op.append.entries()) {
-    if (id !== undefined && entries.some((entry) => sameJson(idOf(entry.value, id), idOf(value, id)))) {
-      attempt.note(path, { kind: 'unchanged' });
+    const known = id === undefined ? undefined : entries.find((entry) => sameJson(idOf(entry.value, id), idOf(value, id)));
+    if (known !== undefined) {
+      attempt.note(`${path}/append/${at}`, sameJson(known.value, value) ? { kind: 'unchanged' } : superseded(known.stamp.agent, known.value));
       continue;
     }
     const entry: Entry = { value, stamp: attempt.stamp, at, text: undefined };
@@ -97,7 +95,7 @@ function fold(order: 'commit' | 'stamp', id: string | undefined, cell: LogCell, 
     if (order === 'stamp') while (place > 0 && compareEntries(entries[place - 1] as Entry, entry) > 0) place -= 1;
     entries.splice(place, 0, entry);
   }
-  return entries.length === cell.entries.length ? cell : { entries, dropped: cell.dropped, mark: attempt.mark };
+  return entries.length === cell.entries.length ? cell : { entries, dropped: cell.dropped, mark: summed(cell.mark, attempt.mark) };
 }
 
 function compareEntries(a: Entry, b: Entry): number {
@@ -121,7 +119,7 @@ function encodeEntry(entry: Entry): string {
 function decode(stored: Json): LogCell {
   const cell = stored as JsonObject;
   const entries = (cell['entries'] as readonly (readonly [Json, number, number, number, string, number, number])[]).map(
-    ([value, depth, priority, spin, agent, n, at]): Entry => ({ value, stamp: { depth, priority, spin, agent, n }, at, text: undefined }),
+    ([value, depth, priority, spin, agent, n, at]): Entry => ({ value: frozen(value), stamp: { depth, priority, spin, agent, n }, at, text: undefined }),
   );
   return { entries, dropped: cell['dropped'] as number, mark: decodeMark(cell['mark']) };
 }

@@ -33,7 +33,7 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
     verbs: ['to', 'from'],
     summary: `one of ${states.join(', ')}; moves along a table`,
     empty: (born) => ({ value: options.start, mark: born }),
-    read: (intent, path, complain) => readMove(moves, intent, path, complain),
+    read: (intent, path, complain) => readMove(states, intent, path, complain),
     weigh: () => 1,
     fold: (cell, op, path, attempt) => fold(moves, cell, op, path, attempt),
     withoutEcho: (cell, op) => (op.to === cell.value ? undefined : op),
@@ -72,7 +72,7 @@ function checkTable(start: string, moves: ReadonlyMap<string, readonly string[]>
 }
 
 function readMove(
-  moves: ReadonlyMap<string, readonly string[]>,
+  states: readonly string[],
   intent: Json,
   path: string,
   complain: Complain,
@@ -80,13 +80,13 @@ function readMove(
   const verbs = readVerbs(intent, 'machine', ['to', 'from'], path, complain);
   if (verbs === undefined) return undefined;
   const { to, from } = verbs;
-  if (isState(moves, to) && (from === undefined || isState(moves, from))) return { to, from };
-  complain(path, malformed('machine', `The states are ${[...moves.keys()].join(', ')}; to is required.`, isState(moves, to) ? from : to));
+  if (isState(states, to) && (from === undefined || isState(states, from))) return { to, from };
+  complain(path, malformed('machine', `The states are ${states.join(', ')}; to is required.`, isState(states, to) ? from : to));
   return undefined;
 }
 
-function isState(moves: ReadonlyMap<string, readonly string[]>, value: Json | undefined): value is string {
-  return typeof value === 'string' && moves.has(value);
+function isState(states: readonly string[], value: Json | undefined): value is string {
+  return typeof value === 'string' && states.includes(value);
 }
 
 function fold(moves: ReadonlyMap<string, readonly string[]>, cell: Machine, op: MachineOp, path: string, attempt: Attempt): Machine {

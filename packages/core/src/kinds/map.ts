@@ -3,24 +3,25 @@
  *
  * Different keys never conflict; concurrent creation of one key merges by the child's own rule, because the child's
  * identity is the key. A drop deletes only what it saw: a child changed since stays, and the dropper is told. A dropped key
- * starts again from empty, and a write that did not see the drop meets its mark, so it cannot pass for a first write.
- * SPEC: MAP1-MAP6.
+ * starts again from empty, and a write that did not see the drop meets its mark, so it cannot pass for a first write; so
+ * do the keys of a collection that stood below a dropped key. SPEC: MAP1-MAP8.
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
-import type { Attempt, Complain, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
-import { isOfType, readVerbs, strictObject, withoutNulls } from '../intent.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { declared, restrictionsOf } from '../field-kind.ts';
+import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
-import { malformed, outOfBounds } from '../refusal.ts';
+import { malformed, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
 import type { Graves } from './graves.ts';
-import { decodeGraves, encodeGraves, graveOf, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
+import { decodeGraves, encodeGraves, graveOf, gravesDigest, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
 import { checkCap } from './set.ts';
 
 /** `cap` is the largest number of keys. `keys` is the type of a key; 64 characters when left out. */
@@ -32,15 +33,17 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
   const keyType = valueType(options.keys ?? z.string().min(1).max(64), 'map');
   const { cap } = options;
   const child: FieldKind = of;
+  const restrictions = restrictionsOf(child);
   const encodeChild = (cell: unknown): string => child.encode(cell);
   checkCap('map', cap);
   const kind: FieldKind<MapCell, MapOp> = {
     name: 'map',
-    grade: child.grade,
+    grade: { letter: 'B', why: `keys merge as their child does (${child.grade.letter}: ${child.grade.why}); what meets a drop or the cap is decided by the log` },
     bytesMax: 2 + cap * (keyType.bytesMax + child.bytesMax + 2),
     verbs: VERBS,
     summary: `at most ${cap} keys, each: ${child.summary}`,
-    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, untidy: [] }),
+    parts: { '*': child },
+    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born, untidy: [] }),
     read,
     weigh: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.weigh(childOp), 0),
     fold,
@@ -57,22 +60,22 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     }),
     ...(child.settle === undefined ? {} : { settle: settleChildren }),
     newest: (cell) => cell.mark,
-    child: (cell, key) => ({ kind: child, cell: trieAt(cell.live, key) ?? child.empty(graveOf(cell.graves, key)) }),
+    child: (cell, key) => ({ kind: child, cell: trieAt(cell.live, key) ?? child.empty(graveOf(cell.graves, key) ?? cell.born) }),
     view: (cell) => mapView(cell.live, (childCell) => child.view(childCell)),
     json: (cell) => Object.fromEntries(trieSorted(cell.live).map(([key, childCell]) => [key, child.json(childCell)])),
     encode: (cell) => {
       const live = trieSorted(cell.live).map(([key, childCell]) => `${JSON.stringify(key)}:${child.encode(childCell)}`);
-      return `{"graves":${encodeGraves(cell.graves)},"live":{${live.join()}},"mark":${encodeMark(cell.mark)}}`;
+      return `{"born":${encodeMark(cell.born)},"graves":${encodeGraves(cell.graves)},"live":{${live.join()}},"mark":${encodeMark(cell.mark)}}`;
     },
     decode: (stored) => {
       const cell = stored as JsonObject;
       let live = emptyTrie<unknown>();
       for (const [key, value] of Object.entries(cell['live'] as JsonObject)) live = trieWith(live, key, child.decode(value));
-      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), untidy: [] };
+      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), born: decodeMark(cell['born']), untidy: [] };
     },
     digest: (cell, sha256: Sha256) =>
       sha256(
-        `["${trieDigest(cell.live, encodeChild, sha256)}","${trieDigest(cell.graves.young, encodeMark, sha256)}","${trieDigest(cell.graves.old, encodeMark, sha256)}",${cell.graves.turned},${encodeMark(cell.mark)}]`,
+        `["${trieDigest(cell.live, encodeChild, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
       ),
     modelSchema: () =>
       strictObject({
@@ -88,14 +91,14 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
         drop: { type: 'array', items: keyType.jsonSchema },
       }),
     fromModel: (answer) => keyedFromModel(answer, ['at'], (change) => child.fromModel(change)),
-    declaration: () => ({ kind: 'map', cap, keys: keyType.jsonSchema, of: child.declaration() }),
+    declaration: () => ({ kind: 'map', cap, keys: keyType.jsonSchema, of: declared(child) }),
   };
   return kind;
 
   function read(intent: Json, path: string, complain: Complain): MapOp | undefined {
     const verbs = readVerbs(intent, 'map', VERBS, path, complain);
     if (verbs === undefined) return undefined;
-    const drop = readKeys(verbs['drop'], path, complain);
+    const drop = readList(keyType, verbs['drop'], 'map key', `${path}/drop`, complain);
     const changes = verbs['at'] ?? {};
     if (!isJsonObject(changes)) {
       complain(path, malformed('map', 'at takes an object: key to change.', changes));
@@ -109,14 +112,10 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       if (op === undefined) isSound = false;
       else at.push([key, op]);
     }
-    return isSound && drop !== undefined ? { at, drop } : undefined;
-  }
-
-  function readKeys(value: Json | undefined, path: string, complain: Complain): readonly string[] | undefined {
-    if (value === undefined) return [];
-    if (Array.isArray(value) && value.every((key) => isOfType(keyType, key as Json, 'map key', path, complain))) return value as readonly string[];
-    if (!Array.isArray(value)) complain(path, malformed('map', 'drop takes a list of keys.', value));
-    return undefined;
+    if (!isSound || drop === undefined) return undefined;
+    const dropped = drop as readonly string[];
+    const isOnce = dropped.length === 0 || isOnceEach([...dropped, ...Object.keys(changes)], 'map', path, complain);
+    return isOnce ? { at, drop: dropped } : undefined;
   }
 
   function fold(cell: MapCell, op: MapOp, path: string, attempt: Attempt): MapCell {
@@ -125,18 +124,23 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       const childCell = trieAt(live, key);
       const keyPath = `${path}/${escapeToken(key)}`;
       if (childCell === undefined) attempt.note(keyPath, { kind: 'unchanged' });
+      else if (!restrictions.every((meta) => attempt.mayWrite(keyPath, meta))) continue;
       else if (attempt.sawAll(child.newest(childCell))) {
+        attempt.touch(keyPath);
         live = trieWithout(live, key);
         graves = withGrave(graves, key, attempt.mark, attempt.horizon);
       } else {
-        attempt.note(keyPath, { kind: 'superseded', by: child.newest(childCell)?.agent ?? '', value: child.json(childCell) });
+        attempt.note(keyPath, superseded(child.newest(childCell)?.agent ?? '', child.json(childCell)));
       }
     }
     for (const [key, childOp] of op.at) {
+      const keyPath = `${path}/${escapeToken(key)}`;
+      if (!attempt.mayWrite(keyPath, child.meta)) continue;
       const before = trieAt(live, key);
-      const start = before ?? child.empty(graveOf(graves, key));
-      const after = child.fold(start, childOp, `${path}/${escapeToken(key)}`, attempt);
+      const start = before ?? child.empty(graveOf(graves, key) ?? cell.born);
+      const after = child.fold(start, childOp, keyPath, attempt);
       if (after === start) continue;
+      attempt.touch(keyPath);
       live = trieWith(live, key, after);
       if (child.settle !== undefined) untidy = [...untidy, key];
       if (before === undefined) graves = withoutGrave(graves, key);
@@ -145,16 +149,17 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       attempt.refuse(path, outOfBounds('map', cell.live.size, live.size, `At most ${cap} keys; drop some first.`));
       return cell;
     }
-    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: attempt.mark, untidy };
+    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: summed(cell.mark, attempt.mark), born: cell.born, untidy };
   }
 
-  function settleChildren(cell: MapCell): MapCell {
+  function settleChildren(cell: MapCell, path: string, evict: Evict): MapCell {
+    if (cell.untidy.length === 0) return cell;
     let live = cell.live;
     for (const key of cell.untidy) {
       const childCell = trieAt(live, key);
-      if (childCell !== undefined) live = trieWith(live, key, child.settle?.(childCell));
+      if (childCell !== undefined) live = trieWith(live, key, child.settle?.(childCell, `${path}/${escapeToken(key)}`, evict));
     }
-    return cell.untidy.length === 0 ? cell : { ...cell, live, untidy: [] };
+    return { ...cell, live, untidy: [] };
   }
 }
 
@@ -171,11 +176,15 @@ export function keyedFromModel(answer: Json, verbs: readonly string[], changeOf:
   );
 }
 
-/** `untidy` names the children folded since the last seal that may need settling; it is empty in every sealed state. */
+/**
+ * `born` is the mark of what made the map empty: the drop of a key above it. `untidy` names the children folded since the
+ * last seal that may need settling; it is empty in every sealed state.
+ */
 type MapCell = {
   readonly live: Trie<unknown>;
   readonly graves: Graves;
   readonly mark: Mark | undefined;
+  readonly born: Mark | undefined;
   readonly untidy: readonly string[];
 };
 type MapOp = { readonly at: readonly (readonly [string, unknown])[]; readonly drop: readonly string[] };

@@ -4,13 +4,13 @@
  * A row's identity is its id and the mark of its birth, so no operation ever reaches another incarnation: a patch or a drop
  * aimed at a dropped row answers `gone`, and a put that has seen the drop begins a new row. A drop must have seen the whole
  * row; one that would erase a change it did not see is a conflict (decision 0002). `add` lets the coordinator issue the id
- * from the proposal's dot, so two agents that add at once get two rows. SPEC: REC1-REC8.
+ * from the proposal's dot, so two agents that add at once get two rows. SPEC: REC1-REC10.
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
-import type { Attempt, Complain, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
-import { isOfType, readVerbs, strictObject } from '../intent.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
+import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, Traversable, ViewOf } from '../field-kind.ts';
+import { isOfType, isOnceEach, readList, readVerbs, strictObject } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
 import { conflict, gone, malformed, outOfBounds } from '../refusal.ts';
@@ -21,7 +21,7 @@ import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
 import type { Graves } from './graves.ts';
-import { decodeGraves, encodeGraves, graveOf, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
+import { decodeGraves, encodeGraves, graveOf, gravesDigest, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
 import { keyedFromModel } from './map.ts';
 import type { Row, RowOp } from './row.ts';
 import { rowKind } from './row.ts';
@@ -54,7 +54,8 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     bytesMax: 2 + cap * (idType.bytesMax + row.bytesMax + 2),
     verbs: VERBS,
     summary: `at most ${cap} rows of ${Object.keys(cells).join(', ')}`,
-    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, untidy: [] }),
+    parts: cells,
+    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born, untidy: [] }),
     read,
     weigh: (op) => [...op.add, ...op.put.map(([, r]) => r), ...op.patch.map(([, r]) => r)].reduce((sum, r) => sum + Math.max(1, row.weigh(r)), op.drop.length),
     fold,
@@ -81,23 +82,23 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     newest: (cell) => cell.mark,
     child: (cell, id) => {
       const existing = trieAt(cell.live, id);
-      return existing === undefined ? undefined : { kind: row.walk, cell: existing };
+      return existing === undefined ? { kind: ABSENT, cell: graveOf(cell.graves, id) ?? cell.born } : { kind: row.walk, cell: existing };
     },
     view: (cell) => mapView(cell.live, row.view),
     json: (cell) => Object.fromEntries(trieSorted(cell.live).map(([id, r]) => [id, row.json(r)])),
     encode: (cell) =>
-      `{"graves":${encodeGraves(cell.graves)},"live":{${trieSorted(cell.live)
+      `{"born":${encodeMark(cell.born)},"graves":${encodeGraves(cell.graves)},"live":{${trieSorted(cell.live)
         .map(([id, r]) => `${JSON.stringify(id)}:${row.encode(r)}`)
         .join()}},"mark":${encodeMark(cell.mark)}}`,
     decode: (stored) => {
       const cell = stored as JsonObject;
       let live = emptyTrie<Row>();
       for (const [id, value] of Object.entries(cell['live'] as JsonObject)) live = trieWith(live, id, row.decode(value));
-      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), untidy: [] };
+      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), born: decodeMark(cell['born']), untidy: [] };
     },
     digest: (cell, sha256) =>
       sha256(
-        `["${trieDigest(cell.live, row.encode, sha256)}","${trieDigest(cell.graves.young, encodeMark, sha256)}","${trieDigest(cell.graves.old, encodeMark, sha256)}",${cell.graves.turned},${encodeMark(cell.mark)}]`,
+        `["${trieDigest(cell.live, row.encode, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
       ),
     modelSchema: () => {
       const change = row.modelSchema();
@@ -121,9 +122,12 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     if (verbs === undefined) return undefined;
     const put = readRows(verbs['put'], 'put', path, complain);
     const patch = readRows(verbs['patch'], 'patch', path, complain);
-    const drop = readIds(verbs['drop'], path, complain);
+    const drop = readList(idType, verbs['drop'], 'record id', `${path}/drop`, complain);
     const add = readAdd(verbs['add'], path, complain);
-    return put === undefined || patch === undefined || drop === undefined || add === undefined ? undefined : { add, put, patch, drop };
+    if (put === undefined || patch === undefined || drop === undefined || add === undefined) return undefined;
+    const dropped = drop as readonly string[];
+    const ids = [...dropped, ...put.map(([id]) => id), ...patch.map(([id]) => id)];
+    return isOnceEach(ids, 'records', path, complain) ? { add, put, patch, drop: dropped } : undefined;
   }
 
   function readRows(value: Json | undefined, verb: string, path: string, complain: Complain): RecordsOp['put'] | undefined {
@@ -153,13 +157,6 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     return rows.every((op) => op !== undefined) ? rows : undefined;
   }
 
-  function readIds(value: Json | undefined, path: string, complain: Complain): readonly string[] | undefined {
-    if (value === undefined) return [];
-    if (Array.isArray(value) && value.every((id) => isOfType(idType, id as Json, 'record id', path, complain))) return value as readonly string[];
-    if (!Array.isArray(value)) complain(path, malformed('records', 'drop takes a list of ids.', value));
-    return undefined;
-  }
-
   function fold(cell: RecordsCell, op: RecordsOp, path: string, attempt: Attempt): RecordsCell {
     let { live, graves, untidy } = cell;
     for (const id of op.drop) {
@@ -168,32 +165,37 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       if (existing === undefined) attempt.note(rowPath, { kind: 'unchanged' });
       else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth));
       else if (!attempt.sawAll(existing.mark)) attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark));
-      else {
+      else if (row.restrictions.every((meta) => attempt.mayWrite(rowPath, meta))) {
+        attempt.touch(rowPath);
         live = trieWithout(live, id);
         graves = withGrave(graves, id, attempt.mark, attempt.horizon);
       }
     }
     const change = (id: string, existing: Row, rowOp: RowOp, rowPath: string): void => {
       const after = row.fold(existing, rowOp, rowPath, attempt);
-      if (after === trieAt(live, id)) return;
+      if (after === trieAt(live, id)) {
+        if (rowOp.length === 0) attempt.note(rowPath, { kind: 'unchanged' });
+        return;
+      }
+      attempt.touch(rowPath);
       live = trieWith(live, id, after);
       if (row.hasSettle) untidy = [...untidy, id];
     };
     const begin = (id: string, rowOp: RowOp, rowPath: string): void => {
-      change(id, row.born(attempt.mark, graveOf(graves, id)), rowOp, rowPath);
+      change(id, row.born(attempt.mark, graveOf(graves, id) ?? cell.born), rowOp, rowPath);
       graves = withoutGrave(graves, id);
     };
     for (const [at, rowOp] of op.add.entries()) {
-      const id = op.add.length === 1 ? `${attempt.agent}-${attempt.mark.n}` : `${attempt.agent}-${attempt.mark.n}-${at}`;
+      const id = `${attempt.agent}-${attempt.mark.n}-${at}`;
       const fault = idType.fault(id);
-      if (fault !== undefined) attempt.refuse(`${path}/add/${at}`, malformed('records', `The issued id does not fit the type of ids: ${fault}`, id));
+      if (fault !== undefined) attempt.refuse(`${path}/add/${at}`, malformed('records', `The id that add would issue ${fault.message}; use put.`, id));
       else if (trieAt(live, id) !== undefined) attempt.refuse(`${path}/add/${at}`, conflict('records', id, id, trieAt(live, id)?.birth));
       else begin(id, rowOp, `${path}/${escapeToken(id)}`);
       attempt.note(`${path}/add/${at}`, { kind: 'merged', id });
     }
     for (const [id, rowOp] of op.put) {
       const existing = trieAt(live, id);
-      const grave = existing === undefined ? graveOf(graves, id) : existing.past;
+      const grave = existing === undefined ? (graveOf(graves, id) ?? cell.born) : existing.past;
       const rowPath = `${path}/${escapeToken(id)}`;
       const isUnseen = existing === undefined || !attempt.sees(existing.birth);
       if (isUnseen && !attempt.sees(grave)) attempt.refuse(rowPath, gone('records', grave));
@@ -211,24 +213,29 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       attempt.refuse(path, outOfBounds('records', cell.live.size, live.size, `At most ${cap} rows; drop some first.`));
       return cell;
     }
-    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: attempt.mark, untidy };
+    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: summed(cell.mark, attempt.mark), born: cell.born, untidy };
   }
 
-  function settleRows(cell: RecordsCell): RecordsCell {
+  function settleRows(cell: RecordsCell, path: string, evict: Evict): RecordsCell {
+    if (cell.untidy.length === 0) return cell;
     let live = cell.live;
     for (const id of cell.untidy) {
       const existing = trieAt(live, id);
-      if (existing !== undefined) live = trieWith(live, id, row.settle(existing));
+      if (existing !== undefined) live = trieWith(live, id, row.settle(existing, `${path}/${escapeToken(id)}`, evict));
     }
-    return cell.untidy.length === 0 ? cell : { ...cell, live, untidy: [] };
+    return { ...cell, live, untidy: [] };
   }
 }
 
-/** `untidy` names the rows folded since the last seal that may need settling; it is empty in every sealed state. */
+/** The place of a row that is not there, for premises: its newest change is its drop. */
+const ABSENT: Traversable<Mark | undefined> = { newest: (mark) => mark };
+
+/** `born` and `untidy` as in a map's cell. */
 type RecordsCell = {
   readonly live: Trie<Row>;
   readonly graves: Graves;
   readonly mark: Mark | undefined;
+  readonly born: Mark | undefined;
   readonly untidy: readonly string[];
 };
 type RecordsOp = {

@@ -11,12 +11,12 @@ import { decodeMark, encodeMark } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
-import { canonical, isJsonObject, sameJson } from '../json.ts';
-import { conflict, malformed } from '../refusal.ts';
+import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
+import { conflict, malformed, superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
 import { compareWin } from '../stamp.ts';
 import type { JsonSchema, ValueType } from '../value-type.ts';
-import { valueType } from '../value-type.ts';
+import { startValue, valueType } from '../value-type.ts';
 
 /** `start` is the value before any write; without it the field is absent at first. */
 export type RegisterOptions<T> = { readonly start?: T };
@@ -49,7 +49,7 @@ function register(
   options: RegisterOptions<Json>,
 ): FieldKind<Register, RegisterOp> {
   const type: ValueType = valueType(schema, name);
-  const start = options.start;
+  const start = startValue(type, options.start, name);
   const digest = (cell: Register, sha256: Sha256): string => sha256(encode(cell));
   return {
     name,
@@ -96,7 +96,7 @@ function foldCas(cell: Register, op: RegisterOp, path: string, attempt: Attempt)
 function foldLww(cell: Register, op: RegisterOp, path: string, attempt: Attempt): Register {
   const isSame = sameJson(cell.value, op.value);
   if (cell.stamp !== undefined && compareWin(attempt.stamp, cell.stamp) < 0) {
-    attempt.note(path, isSame ? { kind: 'unchanged' } : { kind: 'superseded', by: cell.stamp.agent, value: cell.value ?? null });
+    attempt.note(path, isSame ? { kind: 'unchanged' } : superseded(cell.stamp.agent, cell.value ?? null));
     return cell;
   }
   if (isSame) attempt.note(path, { kind: 'unchanged' });
@@ -120,7 +120,8 @@ function decode(stored: Json): Register {
     depth === undefined || priority === undefined || spin === undefined || mark === undefined
       ? undefined
       : { depth, priority, spin, agent: mark.agent, n: mark.n };
-  return { value: cell['value'], mark, stamp };
+  const value = cell['value'];
+  return { value: value === undefined ? undefined : frozen(value), mark, stamp };
 }
 
 function modelSchema(type: ValueType): JsonSchema {

@@ -2,12 +2,14 @@
  * One row of `records`: a fixed list of cells of declared kinds, with the mark of its birth.
  */
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
-import type { Attempt, Complain, Field, FieldKind, Traversable } from '../field-kind.ts';
+import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
+import { declared, restrictionsOf } from '../field-kind.ts';
+import type { Attempt, Complain, Evict, Field, FieldKind, FieldMeta, Traversable } from '../field-kind.ts';
 import { nullable, readVerbs } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonical, escapeToken, isJsonObject, utf8Bytes } from '../json.ts';
+import { canonical, isJsonObject, utf8Bytes } from '../json.ts';
 import type { JsonSchema } from '../value-type.ts';
 
 /** `past` is the mark of the drop of the row that had this id before, while bases may predate it; `mark` the newest change. */
@@ -24,6 +26,8 @@ export type RowOp = readonly (readonly [number, unknown])[];
 export type RowKind = {
   readonly bytesMax: number;
   readonly hasSettle: boolean;
+  /** Who may write the cells, all of them: what a drop must satisfy. */
+  readonly restrictions: readonly FieldMeta[];
   /** The row for premises: its children are its cells. */
   readonly walk: Traversable<Row>;
   born(birth: Mark, past: Mark | undefined): Row;
@@ -32,7 +36,7 @@ export type RowKind = {
   fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row;
   withoutEcho(row: Row, op: RowOp): RowOp | undefined;
   write(op: RowOp): JsonObject;
-  settle(row: Row): Row;
+  settle(row: Row, path: string, evict: Evict): Row;
   view(row: Row): unknown;
   json(row: Row): Json;
   encode(row: Row): string;
@@ -42,24 +46,34 @@ export type RowKind = {
   declaration(): Json;
 };
 
-/** Throws `SCHEMA_INVALID` for a row without cells. */
+/** Throws `SCHEMA_INVALID` for a row without cells, or with a cell whose name is not one of a field. */
 export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
   const names = Object.keys(cells).sort();
   const kinds = names.map((name) => cells[name] as FieldKind);
   const keys = names.map((name) => canonical(name));
   if (names.length === 0) throw new OplusError('SCHEMA_INVALID', 'records without cells', { hint: 'Name at least one cell.' });
+  const odd = names.find((name) => !isFieldName(name));
+  if (odd !== undefined) throw new OplusError('SCHEMA_INVALID', `${odd} cannot be the name of a cell`, { hint: FIELD_NAME_HINT });
 
   const walk: Traversable<Row> = {
     newest: (row) => row.mark,
     child: (row, name) => {
       const index = names.indexOf(name);
-      return index < 0 ? undefined : { kind: kinds[index] as FieldKind, cell: row.cells[index] };
+      return index < 0 ? undefined : { kind: walks[index] as Traversable<Row>, cell: row };
     },
   };
+  const walks = kinds.map(
+    (kind, i): Traversable<Row> => ({
+      // A cell that was never written is as new as its row: the cell of that name in an earlier row was another one.
+      newest: (row) => kind.newest(row.cells[i]) ?? row.birth,
+      child: (row, key) => kind.child?.(row.cells[i], key),
+    }),
+  );
 
   return {
     bytesMax: kinds.reduce((sum, kind, i) => sum + utf8Bytes(keys[i] as string) + 2 + kind.bytesMax, 2),
     hasSettle: kinds.some((kind) => kind.settle !== undefined),
+    restrictions: kinds.flatMap(restrictionsOf),
     walk,
     born: (birth, past) => ({ birth, past, mark: birth, cells: kinds.map((kind) => kind.empty(undefined)) }),
     read,
@@ -73,7 +87,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       return kept.length === 0 ? undefined : kept;
     },
     write: (op) => Object.fromEntries(op.map(([index, cellOp]) => [names[index] as string, (kinds[index] as FieldKind).write(cellOp)])),
-    settle: (row) => ({ ...row, cells: row.cells.map((cell, i) => (kinds[i] as FieldKind).settle?.(cell) ?? cell) }),
+    settle,
     view: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).view(row.cells[i])])),
     json: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).json(row.cells[i])])),
     encode,
@@ -104,7 +118,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
           }),
       );
     },
-    declaration: () => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).declaration()])),
+    declaration: () => Object.fromEntries(names.map((name, i) => [name, declared(kinds[i] as FieldKind)])),
   };
 
   function read(change: Json, path: string, complain: Complain): RowOp | undefined {
@@ -114,7 +128,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     let isSound = true;
     for (const name of Object.keys(given)) {
       const index = names.indexOf(name);
-      const cellOp = (kinds[index] as FieldKind).read(given[name] as Json, `${path}/${escapeToken(name)}`, complain);
+      const cellOp = (kinds[index] as FieldKind).read(given[name] as Json, `${path}/${name}`, complain);
       if (cellOp === undefined) isSound = false;
       else op.push([index, cellOp]);
     }
@@ -125,12 +139,26 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     let cells: unknown[] | undefined;
     for (const [index, cellOp] of op) {
       const before = row.cells[index];
-      const after = (kinds[index] as FieldKind).fold(before, cellOp, `${path}/${escapeToken(names[index] as string)}`, attempt);
+      const cellPath = `${path}/${names[index] as string}`;
+      const kind = kinds[index] as FieldKind;
+      if (!attempt.mayWrite(cellPath, kind.meta)) continue;
+      const after = kind.fold(before, cellOp, cellPath, attempt);
       if (after === before) continue;
       cells ??= row.cells.slice();
       cells[index] = after;
     }
-    return cells === undefined ? row : { birth: row.birth, past: row.past, mark: attempt.mark, cells };
+    return cells === undefined ? row : { birth: row.birth, past: row.past, mark: summed(row.mark, attempt.mark), cells };
+  }
+
+  function settle(row: Row, path: string, evict: Evict): Row {
+    let cells: unknown[] | undefined;
+    for (let i = 0; i < kinds.length; i += 1) {
+      const settled = (kinds[i] as FieldKind).settle?.(row.cells[i], `${path}/${names[i] as string}`, evict) ?? row.cells[i];
+      if (settled === row.cells[i]) continue;
+      cells ??= row.cells.slice();
+      cells[i] = settled;
+    }
+    return cells === undefined ? row : { ...row, cells };
   }
 
   function encode(row: Row): string {

@@ -7,13 +7,13 @@
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
-import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
-import { isOfType, readVerbs, strictObject, withoutNulls } from '../intent.ts';
+import type { Attempt, Field, FieldKind } from '../field-kind.ts';
+import { isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonical } from '../json.ts';
-import { malformed, outOfBounds } from '../refusal.ts';
+import { canonical, frozen } from '../json.ts';
+import { outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { valueType } from '../value-type.ts';
@@ -40,9 +40,10 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
     read: (intent, path, complain) => {
       const verbs = readVerbs(intent, 'set', VERBS, path, complain);
       if (verbs === undefined) return undefined;
-      const add = readList(verbs['add'], 'add', path, complain);
-      const remove = readList(verbs['remove'], 'remove', path, complain);
-      return add === undefined || remove === undefined ? undefined : { add, remove };
+      const add = readList(type, verbs['add'], 'set', `${path}/add`, complain);
+      const remove = readList(type, verbs['remove'], 'set', `${path}/remove`, complain);
+      if (add === undefined || remove === undefined) return undefined;
+      return isOnceEach([...add, ...remove].map(canonical), 'set', path, complain) ? { add, remove } : undefined;
     },
     weigh: (op) => op.add.length + op.remove.length,
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
@@ -65,15 +66,6 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
     declaration: () => ({ kind: 'set', cap, of: type.jsonSchema }),
   };
   return kind;
-
-  function readList(value: Json | undefined, verb: string, path: string, complain: Complain): readonly Json[] | undefined {
-    if (value === undefined) return [];
-    if (!Array.isArray(value)) {
-      complain(path, malformed('set', `${verb} takes a list of values.`, value));
-      return undefined;
-    }
-    return value.every((item) => isOfType(type, item as Json, 'set', path, complain)) ? (value as readonly Json[]) : undefined;
-  }
 }
 
 /** Throws `SCHEMA_INVALID` unless the cap is a whole number of at least 1. */
@@ -91,11 +83,11 @@ const VERBS = ['add', 'remove'];
 
 function fold(cap: number, cell: ElementSet, op: SetOp, path: string, attempt: Attempt): ElementSet {
   let live = cell.live;
-  for (const value of op.remove) live = removed(live, value, path, attempt);
-  for (const value of op.add) {
+  for (const [at, value] of op.remove.entries()) live = removed(live, value, `${path}/remove/${at}`, attempt);
+  for (const [at, value] of op.add.entries()) {
     const key = canonical(value);
     const element = trieAt(live, key);
-    if (element !== undefined) attempt.note(path, { kind: 'unchanged' });
+    if (element !== undefined) attempt.note(`${path}/add/${at}`, { kind: 'unchanged' });
     const unseen = element?.marks.filter((mark) => !attempt.sees(mark)) ?? [];
     live = trieWith(live, key, { value, marks: [...unseen, attempt.mark] });
   }
@@ -103,7 +95,7 @@ function fold(cap: number, cell: ElementSet, op: SetOp, path: string, attempt: A
     attempt.refuse(path, outOfBounds('set', cell.live.size, { add: op.add.length }, `At most ${cap} elements; remove some first.`));
     return cell;
   }
-  return live === cell.live ? cell : { live, mark: attempt.mark };
+  return live === cell.live ? cell : { live, mark: summed(cell.mark, attempt.mark) };
 }
 
 function removed(live: Trie<Element>, value: Json, path: string, attempt: Attempt): Trie<Element> {
@@ -115,7 +107,7 @@ function removed(live: Trie<Element>, value: Json, path: string, attempt: Attemp
   }
   const unseen = element.marks.filter((mark) => !attempt.sees(mark));
   if (unseen.length === 0) return trieWithout(live, key);
-  attempt.note(path, { kind: 'superseded', by: unseen[0]?.agent ?? '', value });
+  attempt.note(path, superseded(unseen[0]?.agent ?? '', value));
   return unseen.length === element.marks.length ? live : trieWith(live, key, { value, marks: unseen });
 }
 
@@ -128,7 +120,7 @@ function decode(stored: Json): ElementSet {
   let live = emptyTrie<Element>();
   for (const item of cell['items'] as readonly (readonly [Json, readonly Json[]])[]) {
     const [value, marks] = item;
-    live = trieWith(live, canonical(value), { value, marks: marks.flatMap((mark) => decodeMark(mark) ?? []) });
+    live = trieWith(live, canonical(value), { value: frozen(value), marks: marks.flatMap((mark) => decodeMark(mark) ?? []) });
   }
   return { live, mark: decodeMark(cell['mark']) };
 }

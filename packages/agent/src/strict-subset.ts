@@ -1,0 +1,83 @@
+/**
+ * The strict subset of JSON Schema that model servers enforce: closed objects, every key required, optional ones nullable.
+ *
+ * Keywords outside the subset are dropped, not translated: what they check is checked again when the answer is read. Bounds
+ * at the edge of safe integers are dropped too, as some servers refuse large numbers.
+ */
+import type { Json, JsonObject } from '@oplus/core';
+import { isJsonObject } from '@oplus/core';
+
+/** The schema in the strict subset. Same values as the original, plus null for its optional keys. */
+export function strictSubset(schema: Json): JsonObject {
+  if (!isJsonObject(schema)) return {};
+  const strict: { [key: string]: Json } = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (KEPT.has(key) || (BOUNDS.has(key) && isModest(value))) strict[key] = value;
+    else if (key === 'const') strict['enum'] = [value];
+    else if (key === 'items') strict['items'] = strictSubset(value);
+    else if ((key === 'anyOf' || key === 'oneOf') && Array.isArray(value)) strict['anyOf'] = (value as readonly Json[]).map(strictSubset);
+  }
+  if (strict['enum'] !== undefined && strict['type'] === undefined) delete strict['pattern'];
+  if (!isJsonObject(schema['properties'])) return strict;
+  const required = requiredOf(schema);
+  return {
+    ...strict,
+    properties: Object.fromEntries(
+      Object.entries(schema['properties']).map(([key, child]) => {
+        const strictChild = strictSubset(child);
+        return [key, required.has(key) ? strictChild : orNull(strictChild)];
+      }),
+    ),
+    required: Object.keys(schema['properties']),
+    additionalProperties: false,
+  };
+}
+
+/** An answer in the strict subset as the original schema has it: null under an optional key means that the key is left out. */
+export function withoutOptionalNulls(schema: Json, value: Json): Json {
+  if (!isJsonObject(schema)) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => withoutOptionalNulls(schema['items'] ?? {}, item));
+  const choices = schema['anyOf'] ?? schema['oneOf'];
+  if (Array.isArray(choices)) {
+    const objects = (choices as readonly Json[]).filter((choice) => isJsonObject(choice) && choice['type'] === typeOf(value));
+    return objects.length === 1 ? withoutOptionalNulls(objects[0] as Json, value) : value;
+  }
+  const properties = schema['properties'];
+  if (!isJsonObject(value) || !isJsonObject(properties)) return value;
+  const required = requiredOf(schema);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, child]) => child !== null || required.has(key) || !Object.hasOwn(properties, key) || acceptsNull(properties[key] as Json))
+      .map(([key, child]) => [key, Object.hasOwn(properties, key) ? withoutOptionalNulls(properties[key] as Json, child) : child]),
+  );
+}
+
+/** True when null is a value of the schema. */
+export function acceptsNull(schema: Json): boolean {
+  if (!isJsonObject(schema)) return false;
+  if (schema['type'] === 'null' || schema['const'] === null) return true;
+  if (Array.isArray(schema['type']) && (schema['type'] as readonly Json[]).includes('null')) return true;
+  if (Array.isArray(schema['enum']) && (schema['enum'] as readonly Json[]).includes(null)) return true;
+  const choices = schema['anyOf'] ?? schema['oneOf'];
+  return Array.isArray(choices) && (choices as readonly Json[]).some(acceptsNull);
+}
+
+/** The keys that an object schema requires. */
+export function requiredOf(schema: JsonObject): ReadonlySet<string> {
+  return new Set(Array.isArray(schema['required']) ? (schema['required'] as readonly string[]) : []);
+}
+
+const KEPT: ReadonlySet<string> = new Set(['type', 'enum', 'pattern', 'description', 'multipleOf', 'minItems', 'maxItems']);
+const BOUNDS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']);
+
+function isModest(value: Json): boolean {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  return acceptsNull(schema) ? schema : { anyOf: [schema, { type: 'null' }] };
+}
+
+function typeOf(value: Json): string {
+  return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+}

@@ -35,9 +35,15 @@ export function errorRows(): readonly CodeRow[] {
 
 /** The rows of the table in the comment above `IssueCode`; a row of several codes gives several rows. */
 export function issueRows(): readonly CodeRow[] {
-  const rows = [...commentAbove('packages/core/src/issue.ts', 'IssueCode').matchAll(/^\| (`.*?) \| (.*) \| ((?:yes|no)\b[^|]*) \|$/gm)];
+  const rows = [
+    ...commentAbove('packages/core/src/issue.ts', 'IssueCode').matchAll(/^\| (`.*?) \| (.*) \| ((?:yes|no)\b[^|]*) \|$/gm),
+  ];
   return rows.flatMap(([, codes, when, later]) =>
-    [...(codes as string).matchAll(/`([a-z0-9_]+)`/g)].map(([, code]) => ({ code: code as string, when: when as string, later: (later as string).trim() })),
+    [...(codes as string).matchAll(/`([a-z0-9_]+)`/g)].map(([, code]) => ({
+      code: code as string,
+      when: when as string,
+      later: (later as string).trim(),
+    })),
   );
 }
 
@@ -77,7 +83,10 @@ function commentAbove(path: string, typeName: string): string {
   const end = text.indexOf(`export type ${typeName} `);
   const start = text.lastIndexOf('/**', end);
   if (end < 0 || start < 0) throw new Error(`${path} has no comment above ${typeName}`);
-  return text.slice(start + 3, text.lastIndexOf('*/', end)).replaceAll(/^ ?\*? ?/gm, '').replaceAll(/^\s*\* ?/gm, '');
+  return text
+    .slice(start + 3, text.lastIndexOf('*/', end))
+    .replaceAll(/^ ?\*? ?/gm, '')
+    .replaceAll(/^\s*\* ?/gm, '');
 }
 
 if (import.meta.main) writeFileSync(join(ROOT, ERROR_PAGE), errorPage());

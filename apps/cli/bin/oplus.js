@@ -1,1 +1,49 @@
 #!/usr/bin/env node
+/**
+ * Starts the command: from source inside the repository, from `dist` elsewhere. Under a Node that is too old it starts
+ * itself again through the binary that the repository pins, where there is one.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const isRecent = major > 22 || (major === 22 && minor >= 18);
+const source = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const isSource = !import.meta.url.includes('/node_modules/') && existsSync(source);
+
+if (!isRecent) {
+  const pinned = pinnedNode();
+  if (pinned === undefined || process.env.OPLUS_LAUNCHED === '1') {
+    process.stderr.write(
+      `error[NODE_TOO_OLD]: oplus needs Node 22.18 or later, this is ${process.versions.node}\n  hint: install a current Node, or run it through npx inside the repository\n`,
+    );
+    process.exit(3);
+  }
+  const run = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, OPLUS_LAUNCHED: '1' },
+  });
+  process.exit(run.status ?? 5);
+}
+
+if (isSource) {
+  nodeModule.registerHooks({
+    resolve: (specifier, context, next) => next(specifier, { ...context, conditions: [...context.conditions, '@oplus/source'] }),
+  });
+}
+const { main } = await import(isSource ? '../src/main.ts' : '../dist/main.js');
+process.exitCode = await main(process.argv.slice(2));
+
+function pinnedNode() {
+  const platform = { linux: 'linux', win32: 'win' }[process.platform];
+  const resolve = nodeModule.createRequire(import.meta.url).resolve;
+  try {
+    const manifest = resolve(`node-${platform}-${process.arch}/package.json`);
+    const binary = fileURLToPath(new URL(process.platform === 'win32' ? 'bin/node.exe' : 'bin/node', new URL(`file://${manifest}`)));
+    return existsSync(binary) ? binary : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -4,6 +4,7 @@
 import type { Action, Issue, JsonObject, StateSchema, Verdict } from '@oplus/core';
 import { OplusError, trieAt } from '@oplus/core';
 import type { Draft, View } from '@oplus/worker';
+import { actionKey } from './action-key.ts';
 import type { ActionResult } from './actuator.ts';
 import type { Decision } from './answer.ts';
 import { readAnswer } from './answer.ts';
@@ -161,7 +162,7 @@ async function idempotencyKey(standing: Standing): Promise<string> {
   const { space } = await worker.view();
   const record = trieAt(space.agents, worker.agent);
   if (record === undefined) throw new OplusError('INVARIANT', `${worker.agent} has a verdict but no record in ${space.name}`);
-  return `${space.name}/${worker.agent}/${record.n}`;
+  return actionKey(space.name, { agent: worker.agent, n: record.n });
 }
 
 function attemptEvent(

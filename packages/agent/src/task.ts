@@ -13,7 +13,7 @@
  * ```
  */
 import type { Skill } from './skill.ts';
-import type { Action, Issue, JsonObject, Space, StateDefinition } from '@oplus/core';
+import type { Action, JsonObject, Space } from '@oplus/core';
 
 /** How a run is set up. `steps` counts the events of the whole team. `routing` is a word of the task's own. */
 export type RunPlan = {
@@ -61,22 +61,25 @@ export interface Environment {
 export type Ruling = Tally & { readonly score: number; readonly violations: readonly string[] };
 
 /** What a policy reads: nothing but what stands in the prompt. `issues` are those of the refused attempt before, if any. */
-export type Prompted = { readonly view: JsonObject; readonly observation: string; readonly issues: readonly Pick<Issue, 'path' | 'code'>[] };
+export type Prompted = { readonly view: JsonObject; readonly observation: string; readonly issues: readonly JsonObject[] };
 
-/** What a model answers. */
+/** What a policy answers. */
 export type Decision = { readonly reasoning: string; readonly patch: JsonObject; readonly action: Action };
 
-export interface Task<World extends Environment = Environment> {
+/** One task, set up for one run. A second run needs a second one, even with the same plan. */
+export interface Task {
   readonly name: string;
-  readonly definition: StateDefinition;
-  /** What the agents of one plan follow and see. */
-  skill(plan: RunPlan): Skill;
-  /** Throws `USAGE` for a plan that the task cannot play. */
-  open(plan: RunPlan): World;
-  /** Plays the task from the prompt alone. */
+  readonly plan: RunPlan;
+  /** What every agent of the run follows, sees and may do. */
+  readonly skill: Skill;
+  readonly environment: Environment;
+  /** Plays the task from the prompt alone. Pure. */
   policy(prompted: Prompted): Decision;
-  /** What is wrong with an action beside this patch, before it is proposed; `undefined` when nothing is. */
+  /** What is wrong with an action beside its patch; `undefined` when both say the same. To be asked before proposing. */
   actionFault(action: Action, patch: JsonObject): string | undefined;
-  /** Compares the state at the end with the world. */
-  judge(world: World, space: Space): Ruling;
+  /** Compares the state, once it is at rest, with the world. */
+  judge(space: Space): Ruling;
 }
+
+/** Sets a task up. Throws `USAGE` for a plan that the task cannot play. */
+export type TaskSetup = (plan: RunPlan) => Task;

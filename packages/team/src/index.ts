@@ -1,1 +1,14 @@
-export {};
+export type { CommitOrder } from './commit-order.ts';
+export { commitOrder } from './commit-order.ts';
+export type { RunReport } from './report.ts';
+export { readReport, writeReport } from './report.ts';
+export type { RunFile } from './run-folder.ts';
+export { createRunFolder, exportLog, newestRun, openRunLog, readRunFile, TRACE_FILE } from './run-folder.ts';
+export type { Progress, RunOptions, RunResult } from './run-task.ts';
+export { runTask } from './run-task.ts';
+export type { Stage, StageOptions } from './stage.ts';
+export { LOG_FILE, openStage } from './stage.ts';
+export type { RunTally } from './tally.ts';
+export { tallyOf } from './tally.ts';
+export type { Team, TeamOptions } from './team.ts';
+export { CHANNEL, openTeam } from './team.ts';

@@ -3,11 +3,11 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Blobs, Bus, Clock, Durability, Log, LogReader } from '@oplus/protocol';
+import type { Blobs, Bus, Clock, Durability, Log } from '@oplus/protocol';
 import { memoryBlobs, memoryBus, memoryLog, systemClock } from '@oplus/transport-memory';
 import { connectNats, natsBlobs, natsBus, natsLog, startNatsServer } from '@oplus/transport-nats';
 import type { BrokerConnection, NatsServer } from '@oplus/transport-nats';
-import { sqliteBlobs, sqliteLog, sqliteLogReader } from '@oplus/transport-sqlite';
+import { sqliteBlobs, sqliteLog } from '@oplus/transport-sqlite';
 
 /** Where a team's log lives. `dir` must exist for `sqlite`; `nats` without `url` starts a server whose store is in `dir`. */
 export type StageOptions =
@@ -42,11 +42,6 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     case 'nats':
       return openNats(options);
   }
-}
-
-/** The log of a finished run for reading. Throws `USAGE` when the folder holds none. */
-export async function openRunLog(dir: string): Promise<LogReader> {
-  return sqliteLogReader(join(dir, LOG_FILE));
 }
 
 /** Closes in order, all of them, and throws the first error at the end. */

@@ -1,1 +1,16 @@
-export {};
+export type { WarehouseAction } from './action.ts';
+export { actionLine, actionOf, parseAction, patchOf, readAction } from './action.ts';
+export type { WarehouseEnvironment, WarehousePlan } from './environment.ts';
+export { openWarehouse, STEPS_MAX } from './environment.ts';
+export type { Goal } from './goal.ts';
+export { observationOf, readObservation } from './goal.ts';
+export { ITEMS_MAX, SHELF_COUNT, SHELVES } from './inventory.ts';
+export { judgeWarehouse } from './judge.ts';
+export type { Layout, Routing } from './layout.ts';
+export { layoutOf, ROUTINGS, WORKERS_MAX } from './layout.ts';
+export { decide } from './policy.ts';
+export { VIEW_CHARS, warehouseProjection } from './projection.ts';
+export type { Inventory, WarehouseFields, WarehouseViews } from './state.ts';
+export { inventoryFaults, inventoryOf, warehouseState } from './state.ts';
+export { actionFault, TOKENS_MAX, warehouse, warehouseSkill } from './warehouse.ts';
+export type { World } from './world.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
-import { OplusError } from '@oplus/core';
+import type { OplusError } from '@oplus/core';
 import { expect, test } from 'vitest';
 import { DeadlineQueue } from './deadline-queue.ts';
 import { manualClock } from './index.ts';

@@ -35,5 +35,9 @@ clockContract('manualClock', async () => {
 
 clockContract('systemClock', async () => {
   const clock = systemClock();
-  return { clock, pass: (durationMs) => new Promise((resolve) => clock.after(durationMs, resolve)), destroy: async () => undefined };
+  return {
+    clock,
+    pass: (durationMs) => new Promise((resolve) => clock.after(durationMs, resolve)),
+    destroy: async () => undefined,
+  };
 });

@@ -35,7 +35,9 @@ export function memoryBlobs(store: MemoryBlobStore = memoryBlobStore()): Blobs {
       const bytes = blobs.get(digest);
       if (bytes === undefined) return undefined;
       if (digestOf(bytes) !== digest) {
-        throw new OplusError('LOG_DAMAGED', `blob ${digest} does not match its digest`, { hint: 'something in this process changed it' });
+        throw new OplusError('LOG_DAMAGED', `blob ${digest} does not match its digest`, {
+          hint: 'something in this process changed it',
+        });
       }
       return Uint8Array.from(bytes);
     },

@@ -1,1 +1,2 @@
-export {};
+export { socketBus } from './socket-bus.ts';
+export { socketPathOf } from './socket-path.ts';

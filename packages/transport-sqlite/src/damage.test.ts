@@ -1,4 +1,15 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -76,7 +87,10 @@ test('[SQL5] whatever byte is changed, a prefix is read or LOG_DAMAGED', async (
       writeFileSync(file, bytes);
       damagedCount += await isReadAsDamaged(bodies);
     }),
-    { numRuns: 150, examples: [[[{ at: 0, xor: 1 }]], [[{ at: 16, xor: 0xff }]], [[{ at: 59, xor: 2 }]], [[{ at: 8_195, xor: 1 }]]] },
+    {
+      numRuns: 150,
+      examples: [[[{ at: 0, xor: 1 }]], [[{ at: 16, xor: 0xff }]], [[{ at: 59, xor: 2 }]], [[{ at: 8_195, xor: 1 }]]],
+    },
   );
   expect(damagedCount).toBeGreaterThan(20);
 });
@@ -145,7 +159,12 @@ test('[SQL8] an append during which the disk fails is unknown, and what was ackn
 test('[SQL9] paths that cannot be a log are USAGE with path and hint', async () => {
   mkdirSync(join(folder, 'a folder'));
   writeFileSync(join(folder, 'a file'), 'x');
-  for (const path of [join(folder, 'missing', 'x'), join(folder, 'a folder'), join(folder, 'a file', 'x'), join(folder, 'x'.repeat(300))]) {
+  for (const path of [
+    join(folder, 'missing', 'x'),
+    join(folder, 'a folder'),
+    join(folder, 'a file', 'x'),
+    join(folder, 'x'.repeat(300)),
+  ]) {
     for (const open of [sqliteLog, sqliteLogReader, sqliteBlobs]) {
       const error = await open(path).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'USAGE', path: expect.any(String), hint: expect.any(String) });
@@ -185,7 +204,11 @@ test('[SQL11] what a killed creator left is never taken for a log', async () => 
   const log = await sqliteLog(file);
   expect(await log.append(0, 'a')).toEqual({ kind: 'appended', index: 1 });
   await log.close();
-  expect([existsSync(`${file}.new`), existsSync(`${file}.new-journal`), existsSync(`${file}-wal`)]).toEqual([false, false, false]);
+  expect([existsSync(`${file}.new`), existsSync(`${file}.new-journal`), existsSync(`${file}-wal`)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('[SQL13] a reader that stands still in the middle does not make the write-ahead log grow', async () => {
@@ -224,13 +247,19 @@ function inDatabase(path: string, sql: string): void {
 }
 
 function changedLog(path: string, sql: string): void {
-  inDatabase(path, `PRAGMA application_id = ${0x6f_70_6c_67}; PRAGMA user_version = 1;
-    CREATE TABLE record (idx INTEGER PRIMARY KEY, crc INTEGER NOT NULL, body ANY NOT NULL) STRICT; ${sql}`);
+  inDatabase(
+    path,
+    `PRAGMA application_id = ${0x6f_70_6c_67}; PRAGMA user_version = 1;
+    CREATE TABLE record (idx INTEGER PRIMARY KEY, crc INTEGER NOT NULL, body ANY NOT NULL) STRICT; ${sql}`,
+  );
 }
 
 function halfOf(path: string): void {
-  changedLog(path, `WITH RECURSIVE n (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 200)
-    INSERT INTO record SELECT k, 0, hex(zeroblob(500)) FROM n`);
+  changedLog(
+    path,
+    `WITH RECURSIVE n (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 200)
+    INSERT INTO record SELECT k, 0, hex(zeroblob(500)) FROM n`,
+  );
   truncateSync(path, Math.floor(statSync(path).size / 2 / 4_096) * 4_096);
 }
 

@@ -16,7 +16,8 @@ export function canonicalPathOf(file: string): string {
   return translating(path, 'open', () => {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return join(realpathSync(dirname(path)), basename(path));
-    if (!stats.isFile()) throw new OplusError('USAGE', `${path} is not a regular file`, { path, hint: 'name a file, not a folder' });
+    if (!stats.isFile())
+      throw new OplusError('USAGE', `${path} is not a regular file`, { path, hint: 'name a file, not a folder' });
     return realpathSync(path);
   });
 }
@@ -33,9 +34,12 @@ export function openForWriting(path: string, kind: FileKind): DatabaseSync {
     const database = openRecognised(path, kind, false);
     try {
       // FULL syncs the write-ahead log at every commit; fullfsync asks the drive itself where the system makes that difference.
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+      database.exec(
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON',
+      );
       const mode = pragmaOf(database, 'journal_mode');
-      if (mode !== 'wal') throw new OplusError('USAGE', `the file system of ${path} cannot share memory`, { path, hint: 'use a local disk' });
+      if (mode !== 'wal')
+        throw new OplusError('USAGE', `the file system of ${path} cannot share memory`, { path, hint: 'use a local disk' });
       return database;
     } catch (error) {
       database.close();
@@ -48,7 +52,10 @@ export function openForWriting(path: string, kind: FileKind): DatabaseSync {
 export function openForReading(path: string, kind: FileKind): DatabaseSync {
   return translating(path, 'read', () => {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-      throw new OplusError('USAGE', `there is no ${kind.name} at ${path}`, { path, hint: 'check the path, or start its writer first' });
+      throw new OplusError('USAGE', `there is no ${kind.name} at ${path}`, {
+        path,
+        hint: 'check the path, or start its writer first',
+      });
     }
     return openRecognised(path, kind, true);
   });
@@ -66,7 +73,10 @@ const BUSY_WAIT_MS = 5_000;
 function openRecognised(path: string, kind: FileKind, isReadOnly: boolean): DatabaseSync {
   // SQLite takes an empty file for a new database and deletes the write-ahead log beside it. Ours are never empty.
   if (statSync(path).size === 0) {
-    throw new OplusError('LOG_DAMAGED', `${path} is empty`, { path, hint: 'restore it from a copy; remove it if it never was one' });
+    throw new OplusError('LOG_DAMAGED', `${path} is empty`, {
+      path,
+      hint: 'restore it from a copy; remove it if it never was one',
+    });
   }
   const database = new DatabaseSync(path, { readOnly: isReadOnly, timeout: BUSY_WAIT_MS });
   try {
@@ -78,9 +88,13 @@ function openRecognised(path: string, kind: FileKind, isReadOnly: boolean): Data
       const hint = `this program reads and writes format ${FORMAT}`;
       throw new OplusError('LOG_DAMAGED', `${path} is a ${kind.name} in format ${String(format)}`, { path, hint });
     }
-    const { sql } = (database.prepare("SELECT group_concat(sql, '; ') AS sql FROM sqlite_schema WHERE sql IS NOT NULL").get() ?? {}) as { sql?: unknown };
+    const { sql } = (database.prepare("SELECT group_concat(sql, '; ') AS sql FROM sqlite_schema WHERE sql IS NOT NULL").get() ??
+      {}) as { sql?: unknown };
     if (sql !== kind.table) {
-      throw new OplusError('LOG_DAMAGED', `${path} has other tables than a ${kind.name}`, { path, hint: 'restore it from a copy' });
+      throw new OplusError('LOG_DAMAGED', `${path} has other tables than a ${kind.name}`, {
+        path,
+        hint: 'restore it from a copy',
+      });
     }
     return database;
   } catch (error) {

@@ -24,7 +24,12 @@ test('[SQL1] a second writer is refused by whatever path, with a path and a hint
   symlinkSync(file, join(folder, 'link.sqlite'));
   symlinkSync(folder, `${folder}-link`);
   try {
-    for (const path of [file, join(folder, 'link.sqlite'), join(folder, '.', 'team.sqlite'), join(`${folder}-link`, 'team.sqlite')]) {
+    for (const path of [
+      file,
+      join(folder, 'link.sqlite'),
+      join(folder, '.', 'team.sqlite'),
+      join(`${folder}-link`, 'team.sqlite'),
+    ]) {
       const error = await sqliteLog(path).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(OplusError);
       expect(error).toMatchObject({ code: 'LOG_LOCKED', path: expect.stringContaining('team.sqlite'), hint: expect.any(String) });

@@ -17,7 +17,7 @@ import { takeWriteLock } from './write-lock.ts';
 export async function sqliteBlobs(file: string): Promise<Blobs> {
   const path = canonicalPathOf(file);
   // Only for the time of opening: two processes must not create the file at once.
-  const lock = takeWriteLock(path, OPEN_WAIT_MS);
+  const lock = await takeWriteLock(path, OPEN_WAIT_MS);
   const database = ((): ReturnType<typeof openForWriting> => {
     try {
       return openForWriting(path, BLOB_FILE);
@@ -46,7 +46,10 @@ export async function sqliteBlobs(file: string): Promise<Blobs> {
       const row = translating(path, 'read', () => select.get(digest)) as { readonly bytes: Uint8Array } | undefined;
       if (row === undefined) return undefined;
       if (digestOf(row.bytes) !== digest) {
-        throw new OplusError('LOG_DAMAGED', `blob ${digest} in ${path} does not match its digest`, { path, hint: 'restore the file from a copy' });
+        throw new OplusError('LOG_DAMAGED', `blob ${digest} in ${path} does not match its digest`, {
+          path,
+          hint: 'restore the file from a copy',
+        });
       }
       return row.bytes;
     },

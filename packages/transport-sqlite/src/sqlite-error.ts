@@ -49,7 +49,11 @@ function translated(error: unknown, path: string, doing: Doing): OplusError {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new OplusError('USAGE', `${path} cannot be opened for ${doing === 'read' ? 'reading' : 'writing'}`, detail(PERMISSION_HINT));
+      return new OplusError(
+        'USAGE',
+        `${path} cannot be opened for ${doing === 'read' ? 'reading' : 'writing'}`,
+        detail(PERMISSION_HINT),
+      );
     case 'ENOENT':
     case 'ENOTDIR':
       return new OplusError('USAGE', `there is no such folder or file: ${path}`, detail('create the folder first'));
@@ -58,13 +62,21 @@ function translated(error: unknown, path: string, doing: Doing): OplusError {
       return new OplusError('USAGE', `not a usable path: ${path}`, detail('use a shorter path without loops'));
     case IOERR:
     case 'EIO':
-      return new OplusError('LOG_DAMAGED', `the disk failed at ${path}`, detail('check the disk and its free space, then open the file again'));
+      return new OplusError(
+        'LOG_DAMAGED',
+        `the disk failed at ${path}`,
+        detail('check the disk and its free space, then open the file again'),
+      );
     case NOMEM:
     case MISUSE:
     case undefined:
       return new OplusError('INVARIANT', `an unexpected error at ${path}: ${String(error)}`, { path, cause: error });
     default:
-      return new OplusError('LOG_DAMAGED', `${path} is damaged or was not written by this program`, detail('restore it from a copy, or use another file'));
+      return new OplusError(
+        'LOG_DAMAGED',
+        `${path} is damaged or was not written by this program`,
+        detail('restore it from a copy, or use another file'),
+      );
   }
 }
 

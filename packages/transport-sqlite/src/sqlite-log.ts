@@ -41,7 +41,7 @@ export interface SqliteLog extends Log {
  */
 export async function sqliteLog(file: string, options: SqliteLogOptions = {}): Promise<SqliteLog> {
   const path = canonicalPathOf(file);
-  const lock = takeWriteLock(path, 0);
+  const lock = await takeWriteLock(path, DYING_MS_MAX);
   try {
     const database = openForWriting(path, LOG_FILE);
     try {
@@ -72,6 +72,8 @@ const LOG_FILE: FileKind = {
 
 const PAGES_MAX = 0xffff_fffe;
 const READ_BATCH = 64;
+/** A killed process keeps its locks until the system has taken it apart. */
+const DYING_MS_MAX = 250;
 
 type Row = { readonly idx: number; readonly crc: number; readonly body: string | Uint8Array };
 
@@ -172,7 +174,10 @@ function limit(database: DatabaseSync, path: string, { bytesMax }: SqliteLogOpti
   const pageBytes = Number(pragmaOf(database, 'page_size'));
   const pageCountMax = Math.floor(bytesMax / pageBytes);
   if (!Number.isSafeInteger(bytesMax) || pageCountMax < 2) {
-    throw new OplusError('USAGE', `bytesMax of ${path} is no size: ${String(bytesMax)}`, { path, hint: `use an integer from ${2 * pageBytes} on` });
+    throw new OplusError('USAGE', `bytesMax of ${path} is no size: ${String(bytesMax)}`, {
+      path,
+      hint: `use an integer from ${2 * pageBytes} on`,
+    });
   }
   translating(path, 'open', () => database.exec(`PRAGMA max_page_count = ${Math.min(pageCountMax, PAGES_MAX)}`));
 }

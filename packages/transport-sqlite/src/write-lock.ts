@@ -5,6 +5,8 @@
  * system on it. The file itself cannot be held that way, since readers have to get in.
  */
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { OplusError } from '@oplus/core';
 import { translating } from './sqlite-error.ts';
 
 /** A lock that is held. */
@@ -14,13 +16,27 @@ export interface WriteLock {
 }
 
 /**
- * Takes the lock of `file`, which need not exist yet, waiting up to `waitMs` while blocking the event loop. Throws `LOG_LOCKED` when another
- * process, or another part of this one, holds it; `USAGE` when the folder is not writable; `LOG_DAMAGED` when `<file>.lock` is something else.
+ * Takes the lock of `file`, which need not exist yet, waiting up to `waitMs` for its holder to go. Throws `LOG_LOCKED` when another process, or another part of
+ * this one, holds it; `USAGE` when the folder is not writable; `LOG_DAMAGED` when `<file>.lock` is something else.
  */
-export function takeWriteLock(file: string, waitMs: number): WriteLock {
+export async function takeWriteLock(file: string, waitMs: number): Promise<WriteLock> {
+  const deadlineMs = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return lockNow(file);
+    } catch (error) {
+      if (!(error instanceof OplusError && error.code === 'LOG_LOCKED') || performance.now() >= deadlineMs) throw error;
+    }
+    await delay(POLL_MS);
+  }
+}
+
+const POLL_MS = 20;
+
+function lockNow(file: string): WriteLock {
   const path = `${file}.lock`;
   return translating(path, 'open', () => {
-    const database = new DatabaseSync(path, { timeout: waitMs });
+    const database = new DatabaseSync(path, { timeout: 0 });
     try {
       // Nothing is ever written into it, so a journal file would only be litter after a kill.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -28,11 +44,9 @@ export function takeWriteLock(file: string, waitMs: number): WriteLock {
       database.close();
       throw error;
     }
-    let isHeld = true;
     return {
       release() {
-        if (isHeld) database.close();
-        isHeld = false;
+        if (database.isOpen) database.close();
       },
     };
   });

@@ -11,7 +11,9 @@ import { LOG_BODY_BYTES_MAX } from './log.ts';
 /** Refuses a channel or sender name outside `ADDRESS_PATTERN`; `what` names it in the message. */
 export function assertAddress(what: 'channel' | 'sender', name: string): void {
   if (typeof name === 'string' && ADDRESS_PATTERN.test(name)) return;
-  throw new OplusError('USAGE', `not a ${what} name: ${excerptOf(name)}`, { hint: 'use 1 to 64 characters of a-z, 0-9, - and _' });
+  throw new OplusError('USAGE', `not a ${what} name: ${excerptOf(name)}`, {
+    hint: 'use 1 to 64 characters of a-z, 0-9, - and _',
+  });
 }
 
 /** Refuses a message that is ill-formed Unicode or above `MESSAGE_BYTES_MAX`. O(1) for short Latin-1 text. */
@@ -33,13 +35,17 @@ export function assertIndex(index: number, smallest: 0 | 1): void {
 /** Refuses bytes above `BLOB_BYTES_MAX`. */
 export function assertBlob(bytes: Uint8Array): void {
   if (bytes.byteLength <= BLOB_BYTES_MAX) return;
-  throw new OplusError('USAGE', `a blob of ${bytes.byteLength} bytes is above the limit of ${BLOB_BYTES_MAX}`, { hint: 'cut it into several blobs' });
+  throw new OplusError('USAGE', `a blob of ${bytes.byteLength} bytes is above the limit of ${BLOB_BYTES_MAX}`, {
+    hint: 'cut it into several blobs',
+  });
 }
 
 /** Refuses what is not a SHA-256 in lower-case hex. */
 export function assertDigest(digest: string): void {
   if (typeof digest === 'string' && DIGEST_PATTERN.test(digest)) return;
-  throw new OplusError('USAGE', `not a digest: ${excerptOf(digest)}`, { hint: 'use the 64 lower-case hex digits that put returned' });
+  throw new OplusError('USAGE', `not a digest: ${excerptOf(digest)}`, {
+    hint: 'use the 64 lower-case hex digits that put returned',
+  });
 }
 
 /** Refuses a delay that is negative or not finite. */

@@ -52,16 +52,20 @@ export const blobsChecks: readonly Check<BlobsStore>[] = [
     expect(isSame(await blobs.get(digests[0] ?? ''), bytesOf('same'))).toBe(true);
   }),
 
-  check<BlobsStore>('BLB3', 'bytes that no longer match their digest are LOG_DAMAGED, on every read, and others stay readable', async (store) => {
-    const blobs = await store.open();
-    const digest = await blobs.put(bytesOf('to be damaged'));
-    const other = await blobs.put(bytesOf('whole'));
-    expect(isSame(await blobs.get(digest), bytesOf('to be damaged'))).toBe(true);
-    await store.damage(digest);
-    await expectCode('LOG_DAMAGED', () => blobs.get(digest));
-    await expectCode('LOG_DAMAGED', () => blobs.get(digest));
-    expect(isSame(await blobs.get(other), bytesOf('whole'))).toBe(true);
-  }),
+  check<BlobsStore>(
+    'BLB3',
+    'bytes that no longer match their digest are LOG_DAMAGED, on every read, and others stay readable',
+    async (store) => {
+      const blobs = await store.open();
+      const digest = await blobs.put(bytesOf('to be damaged'));
+      const other = await blobs.put(bytesOf('whole'));
+      expect(isSame(await blobs.get(digest), bytesOf('to be damaged'))).toBe(true);
+      await store.damage(digest);
+      await expectCode('LOG_DAMAGED', () => blobs.get(digest));
+      await expectCode('LOG_DAMAGED', () => blobs.get(digest));
+      expect(isSame(await blobs.get(other), bytesOf('whole'))).toBe(true);
+    },
+  ),
 
   check<BlobsStore>('BLB4', 'an unknown digest gives undefined', async (store) => {
     const blobs = await store.open();
@@ -73,7 +77,16 @@ export const blobsChecks: readonly Check<BlobsStore>[] = [
   check<BlobsStore>('BLB5', 'what is no digest is refused', async (store) => {
     const blobs = await store.open();
     const digest = await blobs.put(bytesOf('x'));
-    const malformed = ['', digest.slice(1), `${digest}0`, digest.toUpperCase(), `../${digest.slice(3)}`, `${digest}\n`, 'g'.repeat(64), '*'];
+    const malformed = [
+      '',
+      digest.slice(1),
+      `${digest}0`,
+      digest.toUpperCase(),
+      `../${digest.slice(3)}`,
+      `${digest}\n`,
+      'g'.repeat(64),
+      '*',
+    ];
     for (const name of malformed) await expectCode('USAGE', () => blobs.get(name));
   }),
 
@@ -97,16 +110,20 @@ export const blobsChecks: readonly Check<BlobsStore>[] = [
     expect(isSame(await blobs.get(digest), bytesOf('mine'))).toBe(true);
   }),
 
-  check<BlobsStore>('BLB7', 'a blob is there after closing and opening again, and a closed store answers TRANSPORT_CLOSED', async (store, wait) => {
-    const blobs = await store.open();
-    const digest = await blobs.put(bytesOf('kept'));
-    if (store.writers === 'many') expect(isSame(await (await store.open()).get(digest), bytesOf('kept'))).toBe(true);
-    await wait.ends(blobs.close(), 'close');
-    await wait.ends(blobs.close(), 'the second close');
-    await expectCode('TRANSPORT_CLOSED', () => blobs.get(digest));
-    await expectCode('TRANSPORT_CLOSED', () => blobs.put(bytesOf('late')));
-    expect(isSame(await (await store.open()).get(digest), bytesOf('kept'))).toBe(true);
-  }),
+  check<BlobsStore>(
+    'BLB7',
+    'a blob is there after closing and opening again, and a closed store answers TRANSPORT_CLOSED',
+    async (store, wait) => {
+      const blobs = await store.open();
+      const digest = await blobs.put(bytesOf('kept'));
+      if (store.writers === 'many') expect(isSame(await (await store.open()).get(digest), bytesOf('kept'))).toBe(true);
+      await wait.ends(blobs.close(), 'close');
+      await wait.ends(blobs.close(), 'the second close');
+      await expectCode('TRANSPORT_CLOSED', () => blobs.get(digest));
+      await expectCode('TRANSPORT_CLOSED', () => blobs.put(bytesOf('late')));
+      expect(isSame(await (await store.open()).get(digest), bytesOf('kept'))).toBe(true);
+    },
+  ),
 ];
 
 function bytesOf(text: string): Uint8Array {

@@ -23,9 +23,19 @@ export const BLOBS_FAULTS: readonly { readonly fault: BlobsFault; readonly rule:
 ];
 
 export type BlobsFault =
-  | 'none' | 'gives upper-case digests' | 'stores the whole buffer of a view' | 'refuses bytes that it has' | 'never verifies'
-  | 'verifies once' | 'gives empty bytes for unknown' | 'takes any name for a digest' | 'has no limit'
-  | 'keeps the array of the caller' | 'hands out its own array' | 'forgets on close' | 'stays open';
+  | 'none'
+  | 'gives upper-case digests'
+  | 'stores the whole buffer of a view'
+  | 'refuses bytes that it has'
+  | 'never verifies'
+  | 'verifies once'
+  | 'gives empty bytes for unknown'
+  | 'takes any name for a digest'
+  | 'has no limit'
+  | 'keeps the array of the caller'
+  | 'hands out its own array'
+  | 'forgets on close'
+  | 'stays open';
 
 /** A store with that fault. */
 export async function brokenBlobsStore(fault: BlobsFault): Promise<BlobsStore> {

@@ -31,11 +31,27 @@ export const BUS_FAULTS: readonly { readonly fault: BusFault; readonly rule: str
 ];
 
 export type BusFault =
-  | 'none' | 'hides the sender' | 'keeps names in an object' | 'answers any address' | 'answers every address with that prefix'
-  | 'prefers the oldest of one name' | 'delivers synchronously' | 'announces to one listener' | 'announces to attachments'
-  | 'has one channel' | 'takes any name' | 'cuts at a line feed' | 'has no limit' | 'delivers after close'
-  | 'throws for a peer that is gone' | 'opens after close' | 'loses every hundredth message' | 'doubles every hundredth message'
-  | 'needs a server to attach' | 'gives each message to one server' | 'lets a second server in';
+  | 'none'
+  | 'hides the sender'
+  | 'keeps names in an object'
+  | 'answers any address'
+  | 'answers every address with that prefix'
+  | 'prefers the oldest of one name'
+  | 'delivers synchronously'
+  | 'announces to one listener'
+  | 'announces to attachments'
+  | 'has one channel'
+  | 'takes any name'
+  | 'cuts at a line feed'
+  | 'has no limit'
+  | 'delivers after close'
+  | 'throws for a peer that is gone'
+  | 'opens after close'
+  | 'loses every hundredth message'
+  | 'doubles every hundredth message'
+  | 'needs a server to attach'
+  | 'gives each message to one server'
+  | 'lets a second server in';
 
 /** A place with that fault. `servers` is `many`, unless the fault is about a second server. */
 export async function brokenBusStore(fault: BusFault, servers: 'one' | 'many' = 'many'): Promise<BusStore> {
@@ -95,7 +111,8 @@ function openBus(place: Place): Bus {
       }
       const end: End = { kind: 'attachment', channel, name: as, hear: (_, body) => onMessage(body) };
       const close = add(end);
-      const takers = (): End[] => endsOf(place, 'server', channel).slice(0, fault === 'gives each message to one server' ? 1 : undefined);
+      const takers = (): End[] =>
+        endsOf(place, 'server', channel).slice(0, fault === 'gives each message to one server' ? 1 : undefined);
       return { close, send: (body) => post(place, end, body, takers()) };
     },
     async listen(channel, onAnnouncement) {

@@ -18,8 +18,16 @@ export const CLOCK_FAULTS: readonly { readonly fault: ClockFault; readonly rule:
 ];
 
 export type ClockFault =
-  | 'none' | 'runs a zero delay at once' | 'runs a zero delay as a microtask' | 'repeats' | 'wraps at 2^31' | 'ignores a cancel'
-  | 'runs in the order of the calls' | 'stands still' | 'ignores what a callback sets' | 'takes any delay';
+  | 'none'
+  | 'runs a zero delay at once'
+  | 'runs a zero delay as a microtask'
+  | 'repeats'
+  | 'wraps at 2^31'
+  | 'ignores a cancel'
+  | 'runs in the order of the calls'
+  | 'stands still'
+  | 'ignores what a callback sets'
+  | 'takes any delay';
 
 /** A clock with that fault. */
 export async function brokenClockStore(fault: ClockFault): Promise<ClockStore> {

@@ -34,11 +34,29 @@ export const LOG_FAULTS: readonly { readonly fault: LogFault; readonly rule: str
 ];
 
 export type LogFault =
-  | 'none' | 'counts from 0' | 'ignores tail' | 'accepts a tail from the past' | 'repeats the tail of the caller in a conflict'
-  | 'takes any number for a tail' | 'lets two win' | 'lets a second writer in' | 'reads from the start' | 'reads backwards'
-  | 'follows' | 'misses the newest' | 'cuts at NUL' | 'normalises text' | 'counts characters' | 'repairs surrogates'
-  | 'stays open' | 'acknowledges while closing' | 'loses the last append on reopening' | 'has a reader with a cache'
-  | 'has a reader that skips ahead' | 'overstates its durability' | 'shares its records with another store'
+  | 'none'
+  | 'counts from 0'
+  | 'ignores tail'
+  | 'accepts a tail from the past'
+  | 'repeats the tail of the caller in a conflict'
+  | 'takes any number for a tail'
+  | 'lets two win'
+  | 'lets a second writer in'
+  | 'reads from the start'
+  | 'reads backwards'
+  | 'follows'
+  | 'misses the newest'
+  | 'cuts at NUL'
+  | 'normalises text'
+  | 'counts characters'
+  | 'repairs surrogates'
+  | 'stays open'
+  | 'acknowledges while closing'
+  | 'loses the last append on reopening'
+  | 'has a reader with a cache'
+  | 'has a reader that skips ahead'
+  | 'overstates its durability'
+  | 'shares its records with another store'
   | 'drops a body that it has seen';
 
 /** A store with that fault. `writers` is `many`, unless the fault is about a lock. */
@@ -49,7 +67,8 @@ export async function brokenLogStore(fault: LogFault, writers: 'one' | 'many' = 
     durability: 'none',
     writers: isLocking ? 'one' : 'many',
     async open() {
-      if (isLocking && held.writerCount > 0 && fault !== 'lets a second writer in') throw new OplusError('LOG_LOCKED', 'open elsewhere');
+      if (isLocking && held.writerCount > 0 && fault !== 'lets a second writer in')
+        throw new OplusError('LOG_LOCKED', 'open elsewhere');
       if (fault === 'loses the last append on reopening' && held.writerCount === 0) held.bodies.pop();
       held.writerCount += 1;
       return openLog(held, fault, false);

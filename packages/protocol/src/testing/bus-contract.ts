@@ -63,7 +63,12 @@ export const busChecks: readonly Check<BusStore>[] = [
     await wait.until(() => [...ends, apart].every((end) => end.heard.includes('for each')), 'the message for each');
     await wait.until(() => ends[0]?.heard.length === 2, 'the answer for alice');
     await wait.settle();
-    expect(ends.map((end) => sorted(end.heard))).toEqual([['for each', 'only for alice'], ['for each'], ['for each'], ['for each']]);
+    expect(ends.map((end) => sorted(end.heard))).toEqual([
+      ['for each', 'only for alice'],
+      ['for each'],
+      ['for each'],
+      ['for each'],
+    ]);
     expect(apart.heard).toEqual(['for each']);
     expect(listener.heard).toEqual([]);
     expect(served).toEqual([]);
@@ -100,7 +105,9 @@ export const busChecks: readonly Check<BusStore>[] = [
     const near = await store.open();
     const { server, heard: served } = await serveOn(near, 'channel');
     const listeners = [
-      await listenTo(near, 'channel'), await listenTo(await store.open(), 'channel'), await listenTo(await store.open(), 'channel'),
+      await listenTo(near, 'channel'),
+      await listenTo(await store.open(), 'channel'),
+      await listenTo(await store.open(), 'channel'),
     ];
     const end = await attachTo(await store.open(), 'channel', 'alice');
     server.announce('news');
@@ -150,8 +157,16 @@ export const busChecks: readonly Check<BusStore>[] = [
     const alice = await attachTo(bus, 'channel', 'alice');
     const listener = await listenTo(bus, 'channel');
     const bodies = [
-      '', '\n', 'two\nlines\r\n', '\u0000', '{"a":"\\u0000"}', '\uFEFFmark', 'Grüße, 状態 \u{1F600}', 'e\u0301',
-      'x'.repeat(MESSAGE_BYTES_MAX), '状'.repeat(Math.floor(MESSAGE_BYTES_MAX / 3)),
+      '',
+      '\n',
+      'two\nlines\r\n',
+      '\u0000',
+      '{"a":"\\u0000"}',
+      '\uFEFFmark',
+      'Grüße, 状態 \u{1F600}',
+      'e\u0301',
+      'x'.repeat(MESSAGE_BYTES_MAX),
+      '状'.repeat(Math.floor(MESSAGE_BYTES_MAX / 3)),
     ];
     for (const [k, body] of bodies.entries()) {
       alice.end.send(body);
@@ -176,27 +191,31 @@ export const busChecks: readonly Check<BusStore>[] = [
     expect([heard, alice.heard]).toEqual([['alice: up'], ['down']]);
   }),
 
-  check<BusStore>('BUS8', 'after close an end hears nothing, and sending to it or from it is only a lost message', async (store, wait) => {
-    const { server, heard } = await serveOn(await store.open(), 'channel');
-    const bus = await store.open();
-    const [alice, bob] = [await attachTo(bus, 'channel', 'alice'), await attachTo(bus, 'channel', 'bob')];
-    const [gone, listener] = [await listenTo(bus, 'channel'), await listenTo(bus, 'channel')];
-    for (let k = 0; k < 50; k += 1) {
-      server.send('alice', `in flight ${k}`);
-      server.announce(`in flight ${k}`);
-    }
-    await Promise.all([alice.end.close(), gone.end.close()]);
-    await alice.end.close();
-    const counts = [alice.heard.length, gone.heard.length];
-    server.send('alice', 'late');
-    server.announce('late');
-    server.send('bob', 'still here');
-    alice.end.send('from a closed end');
-    await wait.until(() => bob.heard.includes('still here') && listener.heard.includes('late'), 'what the others hear');
-    await wait.settle();
-    expect([alice.heard.length, gone.heard.length]).toEqual(counts);
-    expect(heard).toEqual([]);
-  }),
+  check<BusStore>(
+    'BUS8',
+    'after close an end hears nothing, and sending to it or from it is only a lost message',
+    async (store, wait) => {
+      const { server, heard } = await serveOn(await store.open(), 'channel');
+      const bus = await store.open();
+      const [alice, bob] = [await attachTo(bus, 'channel', 'alice'), await attachTo(bus, 'channel', 'bob')];
+      const [gone, listener] = [await listenTo(bus, 'channel'), await listenTo(bus, 'channel')];
+      for (let k = 0; k < 50; k += 1) {
+        server.send('alice', `in flight ${k}`);
+        server.announce(`in flight ${k}`);
+      }
+      await Promise.all([alice.end.close(), gone.end.close()]);
+      await alice.end.close();
+      const counts = [alice.heard.length, gone.heard.length];
+      server.send('alice', 'late');
+      server.announce('late');
+      server.send('bob', 'still here');
+      alice.end.send('from a closed end');
+      await wait.until(() => bob.heard.includes('still here') && listener.heard.includes('late'), 'what the others hear');
+      await wait.settle();
+      expect([alice.heard.length, gone.heard.length]).toEqual(counts);
+      expect(heard).toEqual([]);
+    },
+  ),
 
   check<BusStore>('BUS8', 'a closed server hears nothing, and a new one takes over the channel', async (store, wait) => {
     const bus = await store.open();
@@ -234,24 +253,30 @@ export const busChecks: readonly Check<BusStore>[] = [
     await expectCode('TRANSPORT_CLOSED', () => bus.listen('channel', () => undefined));
   }),
 
-  check<BusStore>('BUS9', 'a thousand messages from sixteen senders all arrive, once, and so do the answers', async (store, wait) => {
-    const counts = new Map<string, number>();
-    const server: ChannelServer = await (await store.open()).serve('channel', (from, body) => {
-      counts.set(`${from} ${body}`, (counts.get(`${from} ${body}`) ?? 0) + 1);
-      server.send(from, body);
-    });
-    const names = Array.from({ length: 16 }, (_, k) => `sender-${k}`);
-    const buses = [await store.open(), await store.open()];
-    const ends = await Promise.all(names.map((name, k) => attachTo(buses[k % 2] as Bus, 'channel', name)));
-    for (let n = 0; n < 1_000; n += 1) ends[n % 16]?.end.send(`message ${n}`);
-    await wait.until(() => ends.reduce((sum, { heard }) => sum + heard.length, 0) >= 1_000, 'a thousand answers');
-    await wait.settle();
-    expect([counts.size, ...new Set(counts.values())]).toEqual([1_000, 1]);
-    for (const [k, { heard }] of ends.entries()) {
-      const sent = Array.from({ length: 1_000 }, (_, n) => n).filter((n) => n % 16 === k);
-      expect(sorted(heard)).toEqual(sorted(sent.map((n) => `message ${n}`)));
-    }
-  }),
+  check<BusStore>(
+    'BUS9',
+    'a thousand messages from sixteen senders all arrive, once, and so do the answers',
+    async (store, wait) => {
+      const counts = new Map<string, number>();
+      const server: ChannelServer = await (
+        await store.open()
+      ).serve('channel', (from, body) => {
+        counts.set(`${from} ${body}`, (counts.get(`${from} ${body}`) ?? 0) + 1);
+        server.send(from, body);
+      });
+      const names = Array.from({ length: 16 }, (_, k) => `sender-${k}`);
+      const buses = [await store.open(), await store.open()];
+      const ends = await Promise.all(names.map((name, k) => attachTo(buses[k % 2] as Bus, 'channel', name)));
+      for (let n = 0; n < 1_000; n += 1) ends[n % 16]?.end.send(`message ${n}`);
+      await wait.until(() => ends.reduce((sum, { heard }) => sum + heard.length, 0) >= 1_000, 'a thousand answers');
+      await wait.settle();
+      expect([counts.size, ...new Set(counts.values())]).toEqual([1_000, 1]);
+      for (const [k, { heard }] of ends.entries()) {
+        const sent = Array.from({ length: 1_000 }, (_, n) => n).filter((n) => n % 16 === k);
+        expect(sorted(heard)).toEqual(sorted(sent.map((n) => `message ${n}`)));
+      }
+    },
+  ),
 
   check<BusStore>('BUS10', 'attaching and listening work before anybody serves', async (store, wait) => {
     const bus = await store.open();

@@ -34,45 +34,57 @@ export const clockChecks: readonly Check<ClockStore>[] = [
     }
   }),
 
-  check<ClockStore>('CLK1', 'a callback does not run before its delay, also beyond 2^31 milliseconds', async ({ clock, pass }) => {
-    const delaysMs = [3_600_000, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 5, 2 ** 32 + 1, 2 ** 40];
-    const early: number[] = [];
-    const cancels = delaysMs.map((delayMs) => clock.after(delayMs, () => early.push(delayMs)));
-    await pass(20);
-    expect(early).toEqual([]);
-    for (const cancel of cancels) cancel();
-  }),
+  check<ClockStore>(
+    'CLK1',
+    'a callback does not run before its delay, also beyond 2^31 milliseconds',
+    async ({ clock, pass }) => {
+      const delaysMs = [3_600_000, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 5, 2 ** 32 + 1, 2 ** 40];
+      const early: number[] = [];
+      const cancels = delaysMs.map((delayMs) => clock.after(delayMs, () => early.push(delayMs)));
+      await pass(20);
+      expect(early).toEqual([]);
+      for (const cancel of cancels) cancel();
+    },
+  ),
 
-  check<ClockStore>('CLK2', 'a cancelled callback never runs, and cancelling again or too late does nothing', async ({ clock, pass }) => {
-    const ran: string[] = [];
-    const cancelled = clock.after(2, () => ran.push('cancelled'));
-    const kept = clock.after(2, () => ran.push('kept'));
-    cancelled();
-    cancelled();
-    await pass(10);
-    expect(ran).toEqual(['kept']);
-    kept();
-    let cancelSibling: () => void = () => undefined;
-    clock.after(1, () => cancelSibling());
-    cancelSibling = clock.after(30, () => ran.push('sibling'));
-    await pass(60);
-    expect(ran).toEqual(['kept']);
-  }),
+  check<ClockStore>(
+    'CLK2',
+    'a cancelled callback never runs, and cancelling again or too late does nothing',
+    async ({ clock, pass }) => {
+      const ran: string[] = [];
+      const cancelled = clock.after(2, () => ran.push('cancelled'));
+      const kept = clock.after(2, () => ran.push('kept'));
+      cancelled();
+      cancelled();
+      await pass(10);
+      expect(ran).toEqual(['kept']);
+      kept();
+      let cancelSibling: () => void = () => undefined;
+      clock.after(1, () => cancelSibling());
+      cancelSibling = clock.after(30, () => ran.push('sibling'));
+      await pass(60);
+      expect(ran).toEqual(['kept']);
+    },
+  ),
 
-  check<ClockStore>('CLK3', 'earlier deadlines run first, and time does not stand still between them', async ({ clock, pass }) => {
-    const ran: number[] = [];
-    const seenMs: number[] = [];
-    for (const delayMs of [40, 10, 25]) {
-      clock.after(delayMs, () => {
-        ran.push(delayMs);
-        seenMs.push(clock.nowMs());
-      });
-    }
-    await pass(60);
-    expect(ran).toEqual([10, 25, 40]);
-    expect(seenMs.every((ms) => Number.isFinite(ms) && ms > 0)).toBe(true);
-    expect(new Set(seenMs).size).toBe(3);
-  }),
+  check<ClockStore>(
+    'CLK3',
+    'earlier deadlines run first, and time does not stand still between them',
+    async ({ clock, pass }) => {
+      const ran: number[] = [];
+      const seenMs: number[] = [];
+      for (const delayMs of [40, 10, 25]) {
+        clock.after(delayMs, () => {
+          ran.push(delayMs);
+          seenMs.push(clock.nowMs());
+        });
+      }
+      await pass(60);
+      expect(ran).toEqual([10, 25, 40]);
+      expect(seenMs.every((ms) => Number.isFinite(ms) && ms > 0)).toBe(true);
+      expect(new Set(seenMs).size).toBe(3);
+    },
+  ),
 
   check<ClockStore>('CLK3', 'a callback may set the next one', async ({ clock, pass }) => {
     const ran: string[] = [];

@@ -16,14 +16,8 @@ import { logChecks } from './log-contract.ts';
 const WAIT_MS_MAX = 300;
 
 const suites = [
-  suiteOf('Log', logChecks, LOG_FAULTS, brokenLogStore, [
-    () => brokenLogStore('none'),
-    () => brokenLogStore('none', 'one'),
-  ]),
-  suiteOf('Bus', busChecks, BUS_FAULTS, brokenBusStore, [
-    () => brokenBusStore('none'),
-    () => brokenBusStore('none', 'one'),
-  ]),
+  suiteOf('Log', logChecks, LOG_FAULTS, brokenLogStore, [() => brokenLogStore('none'), () => brokenLogStore('none', 'one')]),
+  suiteOf('Bus', busChecks, BUS_FAULTS, brokenBusStore, [() => brokenBusStore('none'), () => brokenBusStore('none', 'one')]),
   suiteOf('Blobs', blobsChecks, BLOBS_FAULTS, brokenBlobsStore, [() => brokenBlobsStore('none')]),
   suiteOf('Clock', clockChecks, CLOCK_FAULTS, brokenClockStore, [() => brokenClockStore('none')]),
 ];
@@ -66,7 +60,11 @@ function suiteOf<Store extends Destroyable, Fault extends string>(
     faults: faults.map(({ fault, rule }) => ({
       fault,
       rule,
-      failures: () => failuresOf(checks.filter((one) => one.rule === rule), () => open(fault)),
+      failures: () =>
+        failuresOf(
+          checks.filter((one) => one.rule === rule),
+          () => open(fault),
+        ),
     })),
   };
 }

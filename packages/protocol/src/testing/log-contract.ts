@@ -132,9 +132,19 @@ export const logChecks: readonly Check<LogStore>[] = [
   check<LogStore>('LOG5', 'bodies come back byte for byte', async (store) => {
     const log = await store.open();
     const bodies = [
-      '', ' ', '\n', 'line\r\nline\u2028', '\u0000', 'a\u0000b', '\uFEFFafter a byte order mark', '"quoted" \\ \'; drop',
-      'Grüße, 状態, état, \u{1F600}\u{10FFFF}', 'e\u0301 is not \u00e9', '\u0001\u001f\u007f\u0080\uFFFD\uFFFF',
-      'x'.repeat(LOG_BODY_BYTES_MAX), '状'.repeat(Math.floor(LOG_BODY_BYTES_MAX / 3)),
+      '',
+      ' ',
+      '\n',
+      'line\r\nline\u2028',
+      '\u0000',
+      'a\u0000b',
+      '\uFEFFafter a byte order mark',
+      '"quoted" \\ \'; drop',
+      'Grüße, 状態, état, \u{1F600}\u{10FFFF}',
+      'e\u0301 is not \u00e9',
+      '\u0001\u001f\u007f\u0080\uFFFD\uFFFF',
+      'x'.repeat(LOG_BODY_BYTES_MAX),
+      '状'.repeat(Math.floor(LOG_BODY_BYTES_MAX / 3)),
     ];
     await appendAll(log, bodies);
     const read = bodiesOf(await recordsOf(log));
@@ -143,14 +153,18 @@ export const logChecks: readonly Check<LogStore>[] = [
     expect(bodies.map((body, k) => body === read[k])).toEqual(bodies.map(() => true));
   }),
 
-  check<LogStore>('LOG6', 'a body above the limit, counted in UTF-8 bytes, or ill-formed is refused and leaves no mark', async (store) => {
-    const log = await store.open();
-    await appendAll(log, ['a']);
-    const bodies = ['x'.repeat(LOG_BODY_BYTES_MAX + 1), 'é'.repeat(LOG_BODY_BYTES_MAX / 2 + 1), '\ud83d', 'a\ude00b'];
-    for (const body of bodies) await expectCode('USAGE', () => log.append(1, body));
-    expect(await log.append(1, 'b')).toEqual({ kind: 'appended', index: 2 });
-    expect(bodiesOf(await recordsOf(log))).toEqual(['a', 'b']);
-  }),
+  check<LogStore>(
+    'LOG6',
+    'a body above the limit, counted in UTF-8 bytes, or ill-formed is refused and leaves no mark',
+    async (store) => {
+      const log = await store.open();
+      await appendAll(log, ['a']);
+      const bodies = ['x'.repeat(LOG_BODY_BYTES_MAX + 1), 'é'.repeat(LOG_BODY_BYTES_MAX / 2 + 1), '\ud83d', 'a\ude00b'];
+      for (const body of bodies) await expectCode('USAGE', () => log.append(1, body));
+      expect(await log.append(1, 'b')).toEqual({ kind: 'appended', index: 2 });
+      expect(bodiesOf(await recordsOf(log))).toEqual(['a', 'b']);
+    },
+  ),
 
   check<LogStore>('LOG7', 'a closed log answers TRANSPORT_CLOSED, and closing it again does nothing', async (store, wait) => {
     const log = await store.open();
@@ -205,27 +219,31 @@ export const logChecks: readonly Check<LogStore>[] = [
     expect(await log.append(20, 'after the reader left')).toEqual({ kind: 'appended', index: 21 });
   }),
 
-  check<LogStore>('LOG9', 'a reader beside a busy writer sees a prefix, and never a shorter one than before', async (store, wait) => {
-    const log = await store.open();
-    const reader = await store.openReader();
-    const total = 60;
-    let isWriting = true;
-    const writing = (async () => {
-      for (let tail = 0; tail < total; tail += 1) await log.append(tail, `body ${tail + 1}`);
-      isWriting = false;
-    })();
-    let longest = 0;
-    while (isWriting) {
-      const records = await recordsOf(reader);
-      expect(records).toEqual(records.map((_, k) => ({ index: k + 1, body: `body ${k + 1}` })));
-      expect(records.length).toBeGreaterThanOrEqual(longest);
-      longest = records.length;
-      // Leaves the loop to an in-process writer, whose answers may come as microtasks only.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await wait.ends(writing, 'the writer');
-    expect((await recordsOf(reader)).length).toBe(total);
-  }),
+  check<LogStore>(
+    'LOG9',
+    'a reader beside a busy writer sees a prefix, and never a shorter one than before',
+    async (store, wait) => {
+      const log = await store.open();
+      const reader = await store.openReader();
+      const total = 60;
+      let isWriting = true;
+      const writing = (async () => {
+        for (let tail = 0; tail < total; tail += 1) await log.append(tail, `body ${tail + 1}`);
+        isWriting = false;
+      })();
+      let longest = 0;
+      while (isWriting) {
+        const records = await recordsOf(reader);
+        expect(records).toEqual(records.map((_, k) => ({ index: k + 1, body: `body ${k + 1}` })));
+        expect(records.length).toBeGreaterThanOrEqual(longest);
+        longest = records.length;
+        // Leaves the loop to an in-process writer, whose answers may come as microtasks only.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await wait.ends(writing, 'the writer');
+      expect((await recordsOf(reader)).length).toBe(total);
+    },
+  ),
 
   check<LogStore>('LOG10', 'the log declares the durability that its store has', async (store) => {
     const log = await store.open();

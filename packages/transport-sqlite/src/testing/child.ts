@@ -52,7 +52,8 @@ async function follow(): Promise<void> {
     let index = 0;
     for await (const record of reader.read(1)) {
       index += 1;
-      if (record.index !== index || record.body !== bodyOf(index, 100)) return print(`wrong at ${index}: ${JSON.stringify(record)}`);
+      if (record.index !== index || record.body !== bodyOf(index, 100))
+        return print(`wrong at ${index}: ${JSON.stringify(record)}`);
     }
     if (index < seen) return print(`went back from ${seen} to ${index}`);
     if (index > seen) print(`${index}`);

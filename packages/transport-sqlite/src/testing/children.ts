@@ -27,7 +27,10 @@ export type ChildOptions = {
 /** Starts one task of `child.ts`. */
 export function startChild(task: string, args: readonly string[], options: ChildOptions = {}): Child {
   const command = [process.execPath, '--conditions=@oplus/source', '--disable-warning=ExperimentalWarning', CHILD, task, ...args];
-  const limited = options.fileBlocksMax === undefined ? command : ['sh', '-c', `ulimit -f ${options.fileBlocksMax}; exec "$@"`, 'sh', ...command];
+  const limited =
+    options.fileBlocksMax === undefined
+      ? command
+      : ['sh', '-c', `ulimit -f ${options.fileBlocksMax}; exec "$@"`, 'sh', ...command];
   const [program = '', ...rest] = limited;
   const identity = options.isUnprivileged === true && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   const child = spawn(program, rest, { stdio: 'pipe', ...identity });

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse, ROOT, trackedFiles } from './source.ts';
+import { parse, ROOT, treeFiles } from './source.ts';
 
-const doors = trackedFiles((path) => /^(?:packages|skills|apps)\/[^/]+\/src\/(?:testing\/)?index\.ts$/.test(path));
+const doors = treeFiles((path) => /^(?:packages|skills|apps)\/[^/]+\/src\/(?:testing\/)?index\.ts$/.test(path));
 
 test.for(doors)('[HSE16] the exported names of %s are those of its snapshot', async (door) => {
   const names = parse(door).exports.map(({ name, isType }) => (isType ? `type ${name}` : name));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { declarationFaults, idleTestFaults, LINES_MAX, shapeFaults, wordFaults } from './files.ts';
-import { parse, textOf, trackedFiles } from './source.ts';
+import { parse, textOf, treeFiles } from './source.ts';
 
-const code = trackedFiles((path) => path.endsWith('.ts'));
+const code = treeFiles((path) => path.endsWith('.ts'));
 
 test('[HSE8] sources have at most 400 lines, a kebab-case noun as name, and begin with their module comment', () => {
   expect(code.flatMap((path) => shapeFaults(path, textOf(path)))).toEqual([]);
@@ -13,7 +13,7 @@ test('[HSE9] no default exports, no export of everything, no enums, no namespace
 });
 
 test('[HSE10] no left-over marks, no paths of one machine, no registry addresses', () => {
-  const texts = trackedFiles((path) => !/\.(?:png|jpg|gz|db|bin|woff2?)$/.test(path));
+  const texts = treeFiles((path) => !/\.(?:png|jpg|gz|db|bin|woff2?)$/.test(path));
   expect(texts.flatMap((path) => wordFaults(path, textOf(path)))).toEqual([]);
 });
 

@@ -3,7 +3,7 @@
  */
 import { dirname } from 'node:path';
 import type { Import } from './source.ts';
-import { jsonOf, parse, trackedFiles } from './source.ts';
+import { jsonOf, parse, treeFiles } from './source.ts';
 
 /** Every room with its floor: it may depend on rooms of lower floors only. */
 export const FLOORS: { readonly [folder: string]: number } = {
@@ -37,7 +37,7 @@ export type Room = {
 
 /** Reads every workspace of the tree. */
 export function readRooms(): readonly Room[] {
-  const manifests = trackedFiles((path) => /^(?:(?:packages|skills|apps)\/[^/]+|bench)\/package\.json$/.test(path));
+  const manifests = treeFiles((path) => /^(?:(?:packages|skills|apps)\/[^/]+|bench)\/package\.json$/.test(path));
   return manifests.map((path) => {
     const folder = dirname(path);
     const manifest = jsonOf(path);
@@ -76,7 +76,7 @@ export type Use = {
 
 /** Every import of a package by the files of a room. */
 export function usesOf(room: Room): readonly Use[] {
-  return trackedFiles((path) => path.startsWith(`${room.folder}/`) && path.endsWith('.ts')).flatMap((file) =>
+  return treeFiles((path) => path.startsWith(`${room.folder}/`) && path.endsWith('.ts')).flatMap((file) =>
     parse(file)
       .imports.filter(({ from }) => !from.startsWith('.'))
       .map((one) => ({ file, kind: kindOf(file), ...packageOf(one) })),

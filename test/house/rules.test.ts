@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { promiseFaults, ruleFaults, rulesOf, sentencesOf, titlesOf } from './rules.ts';
-import { parse, textOf, trackedFiles } from './source.ts';
+import { parse, textOf, treeFiles } from './source.ts';
 
-const specs = trackedFiles((path) => path.endsWith('SPEC.md'));
+const specs = treeFiles((path) => path.endsWith('SPEC.md'));
 const rules = specs.flatMap((path) => rulesOf(path, textOf(path)));
 const known = new Set(rules.map((rule) => rule.id));
 
 test('[HSE12] [HSE13] rules have tests, and tests have rules', () => {
-  const sources = trackedFiles((path) => path.endsWith('.test.ts') || (path.endsWith('.ts') && path.includes('/testing/')));
+  const sources = treeFiles((path) => path.endsWith('.test.ts') || (path.endsWith('.ts') && path.includes('/testing/')));
   const titles = sources.flatMap((path) => titlesOf(parse(path)));
   expect(ruleFaults(rules, titles)).toEqual([]);
 });
 
 test('[HSE14] what a page promises names a rule, and what it names exists', () => {
-  const pages = trackedFiles((path) => /(?:^|\/)(?:README|ARCHITECTURE|SPEC)\.md$/.test(path) || /^docs\/.*\.md$/.test(path));
+  const pages = treeFiles((path) => /(?:^|\/)(?:README|ARCHITECTURE|SPEC)\.md$/.test(path) || /^docs\/.*\.md$/.test(path));
   const sentences = pages.flatMap((path) => sentencesOf(path, textOf(path)));
   expect(promiseFaults(sentences, known)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * The tree as data: tracked files, and what a source imports, exports and calls.
+ * The tree as data: its files, and what a source imports, exports and calls.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,10 +30,14 @@ export type Source = {
   readonly exportsAll: readonly string[];
 };
 
-/** Paths, from the top folder, of every tracked file that matches. */
-export function trackedFiles(matches: (path: string) => boolean = () => true): readonly string[] {
-  const listed = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  return listed.split('\0').filter((path) => path !== '' && matches(path) && existsSync(join(ROOT, path)));
+/** Paths, from the top folder, of every file that matches and is tracked or could be: what git ignores is left out. */
+export function treeFiles(matches: (path: string) => boolean = () => true): readonly string[] {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return [...new Set(listed.split('\0'))].filter((path) => path !== '' && matches(path) && existsSync(join(ROOT, path)));
 }
 
 /** Text of a file of the tree. */

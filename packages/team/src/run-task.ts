@@ -165,6 +165,7 @@ function heard(worker: Worker, onProposed: (revision: number) => void): Worker {
     agent: worker.agent,
     role: worker.role,
     view: async () => listening(await worker.view()),
+    newest: () => listening(worker.newest()),
     viewAfter: async (view) => listening(await worker.viewAfter(view)),
     leave: () => worker.leave(),
     close: () => worker.close(),

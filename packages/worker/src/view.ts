@@ -39,6 +39,8 @@ export interface Worker {
   readonly role: string;
   /** The newest sealed state known here, never older than the worker's own last verdict. */
   view(): Promise<View>;
+  /** The newest sealed state known here, without waiting. Right after an answer it may be older than that answer. */
+  newest(): View;
   /** Resolves with a view newer than the given one. */
   viewAfter(view: View): Promise<View>;
   /** Leaves the space for good: its agent name stays known, its session ends. Then closes. */

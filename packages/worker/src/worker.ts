@@ -71,6 +71,10 @@ class Session implements Worker {
     return this.#viewOf(await this.#spaceAt((space) => space.revision >= this.#state.revision));
   }
 
+  newest(): View {
+    return this.#viewOf(this.#options.replica.space());
+  }
+
   async viewAfter(view: View): Promise<View> {
     const past = Math.max(view.space.revision + 1, this.#state.revision);
     return this.#viewOf(await this.#spaceAt((space) => space.revision >= past));

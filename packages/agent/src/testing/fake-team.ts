@@ -82,6 +82,7 @@ export function fakeTeam(schema: StateSchema, name: string = 'test'): FakeTeam {
         agent,
         role,
         view: async () => viewOf(space(), agent, role),
+        newest: () => viewOf(space(), agent, role),
         viewAfter: async (view) => {
           while (space().revision <= view.space.revision) await new Promise<void>((wake) => waiting.push(wake));
           return viewOf(space(), agent, role);

@@ -12,7 +12,12 @@ for (const path of treeFiles((one) => one.endsWith('.md'))) {
   // From the end, so that the places of earlier outputs stay true.
   for (const snippet of snippetsOf(path, page).toReversed()) {
     if (snippet.output === undefined) continue;
-    written = written.slice(0, snippet.output.from) + runSnippet(snippet) + written.slice(snippet.output.to);
+    try {
+      written = written.slice(0, snippet.output.from) + runSnippet(snippet) + written.slice(snippet.output.to);
+    } catch (error) {
+      process.stderr.write(`${String(error)}\n`);
+      process.exitCode = 1;
+    }
   }
   if (written !== page) writeFileSync(join(ROOT, path), written);
 }

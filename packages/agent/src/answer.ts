@@ -5,12 +5,13 @@
  * core, must hold exactly `patch` and `action` (`why` is optional), and each part is read by whoever owns it: the verbs by the
  * field's kind, the arguments by the action's schema. Reasoning is dropped here and goes nowhere. SPEC: ANS1-ANS9.
  */
-import type { Action, FieldKind, Issue, IssueCode, Json, JsonObject, StateSchema } from '@oplus/core';
+import type { Action, Issue, IssueCode, Json, JsonObject, StateSchema } from '@oplus/core';
 import { excerpt, isJsonObject, pointer, readStrictJson } from '@oplus/core';
 import { clip, wellFormed } from './clip.ts';
 import type { AnswerForm, ModelAnswer } from './model.ts';
 import { nearestWord } from './nearest.ts';
 import type { Skill } from './skill.ts';
+import { patchByHand, repeatedKey } from './strict-answer.ts';
 import { withoutOptionalNulls } from './strict-subset.ts';
 
 /** What a model decided. */
@@ -103,23 +104,22 @@ function readPatch(given: Json, form: AnswerForm, schema: StateSchema, issues: I
   }
   const patch: { [name: string]: Json } = {};
   for (const [name, said] of Object.entries(given)) {
-    if (form === 'strict' && said === null) continue;
     const kind = schema.kinds[schema.indexOf.get(name) ?? -1];
     if (kind === undefined) {
       issues.push(issue(pointer(name), 'schema', unknownName('field', name, schema.names)));
       continue;
     }
-    const intent = form === 'strict' ? byHand(kind, said) : said;
-    if (form === 'strict' && isJsonObject(intent) && Object.keys(intent).length === 0) continue;
+    const repeated = form === 'strict' ? repeatedKey(said) : undefined;
+    if (repeated !== undefined) {
+      issues.push(issue(pointer(name, repeated), 'schema', `The key ${short(repeated)} stands twice; write its changes once.`));
+      continue;
+    }
+    const intent = form === 'strict' ? patchByHand(kind, said) : said;
+    if (intent === undefined) continue;
     patch[name] = intent;
     kind.read(intent, pointer(name), (path, refusal) => issues.push({ path, ...refusal }));
   }
   return patch;
-}
-
-/** The intent patch behind an answer in the strict form. */
-function byHand(kind: FieldKind, said: Json): Json {
-  return kind.fromModel(withoutOptionalNulls(kind.modelSchema(), said));
 }
 
 function readAction(given: Json, form: AnswerForm, actions: Skill['actions'], issues: Issue[]): Action | undefined {

@@ -2,7 +2,7 @@
  * One step of the loop: attempts until a decision is accepted or the repairs are spent, then the action.
  */
 import type { Action, Issue, JsonObject, StateSchema, Verdict } from '@oplus/core';
-import { OplusError, trieAt } from '@oplus/core';
+import { OplusError, trieAt, withoutEchoes } from '@oplus/core';
 import type { Draft, View } from '@oplus/worker';
 import { actionKey } from './action-key.ts';
 import type { ActionResult } from './actuator.ts';
@@ -108,6 +108,7 @@ async function attemptOn(
   const { skill, worker, model, blobs } = options;
   const { signal } = progress;
   signal?.throwIfAborted();
+  checkSchema(standing, view);
   const state = dataText(view.project({ focus: shown.text }, skill.tokensMax * CHARS_PER_TOKEN_MAX, skill.projection));
   const viewDigest = await blobs.put(new TextEncoder().encode(state));
   const parts = { agent: worker.agent, procedure: skill.procedure, format, answerSchema, state, observation: shown.text, issues };
@@ -115,7 +116,7 @@ async function attemptOn(
   const answer = await model.complete(signal === undefined ? request : { ...request, signal });
   signal?.throwIfAborted();
   const read = readAnswer(answer, schema, skill.actions);
-  const draft = read.kind === 'read' ? draftOf(standing, read.decision) : undefined;
+  const draft = read.kind === 'read' ? draftOf(standing, view, read.decision) : undefined;
   const end: AttemptEnd = read.kind === 'unreadable' ? read : draft === undefined ? { kind: 'passed' } : await view.propose(draft);
   const attempt: Attempt = { tokens: tokens[answer.form], end };
   progress.attempts.push(attempt);
@@ -123,9 +124,18 @@ async function attemptOn(
   return { attempt, decision: read.kind === 'read' ? read.decision : undefined };
 }
 
-/** The draft of a decision; `undefined` when there is nothing to propose. */
-function draftOf(standing: Standing, { patch, action, why }: Decision): Draft | undefined {
-  if (Object.keys(patch).length === 0 && action === undefined) return undefined;
+/** A prompt must speak of the fields that the space has. */
+function checkSchema({ schema, options }: Standing, { space }: View): void {
+  if (space.schema.id === schema.id) return;
+  const { name, version } = space.schema;
+  throw new OplusError('USAGE', `space ${space.name} runs ${name} version ${version}, the skill ${options.skill.name} has another definition of ${schema.name} version ${schema.version}`, {
+    hint: 'Use the skill with which the space was made.',
+  });
+}
+
+/** The draft of a decision; `undefined` when there is nothing to propose: no action, and no write that the view does not show already. */
+function draftOf(standing: Standing, view: View, { patch, action, why }: Decision): Draft | undefined {
+  if (action === undefined && Object.keys(withoutEchoes(view.space, patch)).length === 0) return undefined;
   const { skill, worker } = standing.options;
   const premises = action === undefined ? undefined : skill.actions[action.name]?.premises?.(action.args, { agent: worker.agent, role: worker.role });
   return {

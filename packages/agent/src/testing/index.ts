@@ -5,3 +5,6 @@ export type { FakeTeam } from './fake-team.ts';
 export { fakeTeam } from './fake-team.ts';
 export type { TestBlobs, TestTrace } from './memory-stores.ts';
 export { testBlobs, testTrace } from './memory-stores.ts';
+export { instanceOf, subsetFaults } from './strict-check.ts';
+export type { Rig, RigOptions } from './rig.ts';
+export { rig } from './rig.ts';

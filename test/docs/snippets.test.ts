@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { textOf, treeFiles } from '../house/source.ts';
-import { runSnippet, shapeOf, snippetsOf } from './snippets.ts';
+import { runSnippet, shapeOf, snippetsOf, typeFaults } from './snippets.ts';
 
 const pages = treeFiles((path) => path.endsWith('.md'));
 const snippets = pages.flatMap((path) => snippetsOf(path, textOf(path)));
@@ -13,6 +13,10 @@ describe('snippets', () => {
     if (output.isShape) expect(shapeOf(printed)).toBe(shapeOf(output.text));
     else expect(printed).toBe(output.text);
   });
+});
+
+test('[HSE20] the snippets pass the compiler', () => {
+  expect(typeFaults(snippets)).toBe('');
 });
 
 test('[HSE20] the README has a first run, and every package page an example', () => {
@@ -28,6 +32,9 @@ test('[HSE15] a snippet that fails or prints something else is noticed', () => {
   if (first?.output === undefined || second === undefined) throw new Error('two snippets were expected');
   expect(page.slice(first.output.from, first.output.to)).toBe('3\n');
   expect(runSnippet(first)).toBe('2\n');
+  expect(typeFaults([{ ...first, code: 'const a: number = "a";\n' }])).toContain(
+    "error TS2322: Type 'string' is not assignable to type 'number'",
+  );
   expect(() => runSnippet(second)).toThrow('p.md:11 ended with 3');
   expect(shapeOf('took 12.5 s, 3 of 4  digest 0123abcd')).toBe(shapeOf('took 9.1 s, 1 of 2 digest fedcba98'));
   expect(shapeOf('3 commits')).not.toBe(shapeOf('3 verdicts'));

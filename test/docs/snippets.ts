@@ -46,7 +46,7 @@ export function snippetsOf(path: string, markdown: string): readonly Snippet[] {
 export function runSnippet({ path, line, language, code }: Snippet): string {
   const folder = join(ROOT, '.cache/docs');
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${path.replaceAll(/[^a-zA-Z0-9]+/g, '-')}-${line}.ts`);
+  const file = join(folder, `${nameOf(path, line)}.ts`);
   const options = { cwd: ROOT, encoding: 'utf8', timeout: 60_000 } as const;
   try {
     if (language === 'ts') writeFileSync(file, code);
@@ -61,6 +61,22 @@ export function runSnippet({ path, line, language, code }: Snippet): string {
   }
 }
 
+/** What the compiler says against the TypeScript snippets, all at once, and not against the sources. Empty when it is content. */
+export function typeFaults(snippets: readonly Snippet[]): string {
+  const folder = join(ROOT, '.cache/docs-types');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  try {
+    for (const { path, line, language, code } of snippets)
+      if (language === 'ts') writeFileSync(join(folder, `${nameOf(path, line)}.ts`), code);
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.tests.json', include: ['*.ts'] }));
+    return spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder, '--pretty', 'false'], { cwd: ROOT, encoding: 'utf8' })
+      .stdout;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** The text with digests, numbers and runs of spaces made alike. */
 export function shapeOf(text: string): string {
   return text
@@ -71,3 +87,7 @@ export function shapeOf(text: string): string {
 }
 
 const RUNNABLE = /^```(ts|sh) run\n([\s\S]*?)^```\n(\n*(```text( shape)?\n([\s\S]*?)^```\n))?/gm;
+
+function nameOf(path: string, line: number): string {
+  return `${path.replaceAll(/[^a-zA-Z0-9]+/g, '-')}-${line}`;
+}

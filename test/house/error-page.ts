@@ -60,7 +60,9 @@ says what to do next.
 
 | code | when | may the same call succeed later? |
 |---|---|---|
-${errorRows().map(rowText).join('\n')}
+${errorRows()
+  .map((row) => rowText(row, `<a id="${row.code.toLowerCase()}"></a>`))
+  .join('\n')}
 
 ## Issues
 
@@ -69,12 +71,15 @@ asked for, and a recovery: \`re-read\`, \`wait\`, \`claim-again\`, \`change\`, \
 
 | code | when | may the same patch succeed later? |
 |---|---|---|
-${issueRows().map(rowText).join('\n')}
+${issueRows()
+  .map((row) => rowText(row))
+  .join('\n')}
 `;
 }
 
-function rowText({ code, when, later }: CodeRow): string {
-  return `| \`${code}\` | ${when} | ${later} |`;
+/** The command prints the address of a row, hence the anchor. */
+function rowText({ code, when, later }: CodeRow, anchor = ''): string {
+  return `| ${anchor}\`${code}\` | ${when} | ${later} |`;
 }
 
 /** The comment right above a declared type, without its stars. */

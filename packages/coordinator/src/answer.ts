@@ -1,9 +1,12 @@
 /**
  * What goes back to workers: welcomes, verdicts, farewells and refusals.
+ *
+ * A coordinator that was deposed without knowing it still answers, from a state that is old but true. So each answer is either
+ * a fact that no later entry can change (a verdict, a farewell, `fenced`), or names the revision that it was given at.
  */
-import type { Admitted, Issue, IssueCode, Json, Sealed, Space, Verdict } from '@oplus/core';
+import type { Admitted, AgentRecord, Decided, Issue, Sealed, Sha256, Space, Verdict } from '@oplus/core';
 import { trieAt } from '@oplus/core';
-import { encodeMessage, encodeVerdict, PROTOCOL_VERSION } from '@oplus/protocol';
+import { encodeMessage, encodeVerdict, PROTOCOL_VERSION, tagOf } from '@oplus/protocol';
 import type { Effect } from './state.ts';
 
 /** Everything that an appended round answers, to addresses computed from the members. */
@@ -16,12 +19,12 @@ export function answersOf(sealed: Sealed): readonly Effect[] {
   }
   for (const { admitted, verdictText } of sealed.decided) {
     const { agent, n } = admitted.proposal;
-    answers.push({ kind: 'send', to: agent, body: encodeVerdict({ space: space.name, agent, n }, verdictText) });
+    answers.push(verdictOn(space.name, agent, n, verdictText));
   }
   return answers;
 }
 
-/** An answer to `hello`, from the sealed state. */
+/** Who holds the name of an agent that has joined, from the sealed state. */
 export function welcome(space: Space, agent: string): Effect {
   const record = trieAt(space.agents, agent);
   return {
@@ -41,40 +44,65 @@ export function welcome(space: Space, agent: string): Effect {
   };
 }
 
+/** That incarnation is over. Only said of one that the log has seen. */
 export function farewell(space: string, agent: string, incarnation: number): Effect {
   return { kind: 'send', to: agent, body: encodeMessage({ kind: 'left', v: PROTOCOL_VERSION, space, agent, incarnation }) };
 }
 
-/** Why proposals of a round were left out of it: their dot is taken by other bytes, or an earlier one is missing. */
-export function leftoversOf(sealed: Sealed, proposals: readonly Admitted[]): readonly Effect[] {
-  const decided = new Set(sealed.decided.map((one) => one.admitted.text));
-  const { sha256 } = sealed.space.schema;
-  return proposals.flatMap((admitted): readonly Effect[] => {
-    if (decided.has(admitted.text)) return [];
-    const { agent, n, incarnation } = admitted.proposal;
-    const record = trieAt(sealed.space.agents, agent);
-    if (record === undefined || !record.isLive) return [refuseDot(agent, n, 'unknown_agent')];
-    if (incarnation !== record.incarnation) return [refuseDot(agent, n, 'fenced')];
-    if (n > record.n) return [refuseDot(agent, n, 'gap')];
-    if (n < record.n) return [refuseDot(agent, n, 'replayed')];
-    return record.answered?.digest === sha256(admitted.text) ? [] : [refuseDot(agent, n, 'equivocation')];
-  });
+/** A verdict from its canonical text. */
+export function verdictOn(space: string, agent: string, n: number, verdictText: string): Effect {
+  return { kind: 'send', to: agent, body: encodeVerdict({ space, agent, n }, verdictText) };
+}
+
+/** What `space` has to say of the proposals that a round left out: their dot is taken by other bytes, or an earlier one is missing. */
+export function leftoversOf(space: Space, decided: readonly Decided[], proposals: readonly Admitted[]): readonly Effect[] {
+  if (decided.length === proposals.length) return [];
+  const isDecided = new Set(decided.map((one) => one.admitted.text));
+  const refusals = new Map<string, Effect>();
+  for (const admitted of proposals) {
+    const record = trieAt(space.agents, admitted.proposal.agent);
+    const code = isDecided.has(admitted.text) ? undefined : faultOf(record, admitted, space.schema.sha256);
+    if (code !== undefined) refusals.set(admitted.text, refuseDot(space, admitted, code));
+  }
+  return [...refusals.values()];
+}
+
+/**
+ * Why a proposal can have no verdict now, by what the log knows of its agent; `undefined` when it is due, or when it is the newest
+ * decided one. O(1), plus a digest when its dot is that of the newest decided one.
+ */
+export function faultOf(record: AgentRecord | undefined, { proposal, text }: Admitted, sha256: Sha256): DotFault | undefined {
+  const { n, incarnation } = proposal;
+  if (record === undefined || incarnation > record.incarnation) return 'unknown_agent';
+  if (n === record.n && record.answered?.digest === sha256(text)) return undefined;
+  if (incarnation < record.incarnation || !record.isLive) return 'fenced';
+  if (n === record.n) return 'equivocation';
+  if (n < record.n) return 'replayed';
+  return n === record.n + 1 ? undefined : 'gap';
 }
 
 /** A refusal of one dot, by a code of the closed list. */
-export function refuseDot(to: string, n: number, code: keyof typeof DOT_HINTS): Effect {
+export function refuseDot(space: Space, { proposal, text }: Admitted, code: DotFault): Effect {
   const { recovery, hint } = DOT_HINTS[code];
-  return refuse(to, { n }, [{ path: '', code: code as IssueCode, rule: 'dot', want: n as Json, recovery, hint }]);
+  return refuse(proposal.agent, text, [{ path: '', code, rule: 'dot', want: proposal.n, recovery, hint }], space.revision);
 }
 
-export function refuse(to: string, which: { readonly n?: number; readonly session?: string }, issues: readonly Issue[]): Effect {
-  return { kind: 'send', to, body: encodeMessage({ kind: 'refusal', v: PROTOCOL_VERSION, ...which, issues }) };
+/** A refusal of the message `body`, at a revision when a newer one might refuse it no longer. */
+export function refuse(to: string, body: string, issues: readonly Issue[], revision?: number): Effect {
+  return {
+    kind: 'send',
+    to,
+    body: encodeMessage({ kind: 'refusal', v: PROTOCOL_VERSION, of: tagOf(body), ...(revision === undefined ? {} : { revision }), issues }),
+  };
 }
 
-const DOT_HINTS = {
-  unknown_agent: { recovery: 're-read', hint: 'Nobody of that name is in the space. Say hello first.' },
-  fenced: { recovery: 'stop', hint: 'A newer session took this identity over.' },
+/** Why a dot can have no verdict now. */
+export type DotFault = 'unknown_agent' | 'fenced' | 'gap' | 'replayed' | 'equivocation';
+
+const DOT_HINTS: { readonly [fault in DotFault]: Pick<Issue, 'recovery' | 'hint'> } = {
+  unknown_agent: { recovery: 're-read', hint: 'Nobody of that name has joined with this incarnation. Say hello first.' },
+  fenced: { recovery: 'stop', hint: 'That incarnation is over: it has left, or a newer session took the name over.' },
   gap: { recovery: 'wait', hint: 'An earlier proposal of yours has not been decided. Send that one first.' },
   replayed: { recovery: 'never', hint: 'That proposal was decided, and a newer one since. Its verdict stands in the log.' },
   equivocation: { recovery: 'never', hint: 'That dot is taken by a proposal with other content. A new content needs a new n.' },
-} as const;
+};

@@ -4,13 +4,15 @@
  * Messages that arrive in one turn of the event loop are told first and sealed together, so a lone proposal is sealed at
  * once and a crowd shares one append.
  */
-import { emptyShard, foldRecord, OplusError } from '@oplus/core';
-import type { Sealed, Shard, Space, StateSchema } from '@oplus/core';
+import { OplusError, SPACE_PATTERN } from '@oplus/core';
+import type { ErrorCode, Sealed, Space, StateSchema } from '@oplus/core';
 import { encodeAnnouncement } from '@oplus/protocol';
 import type { Bus, ChannelServer, Clock, Log, Replica, StoredRecord } from '@oplus/protocol';
+import type { Barrier } from './barrier.ts';
+import { recover } from './recover.ts';
 import type { CoordinatorState, Effect, Input, Step } from './state.ts';
+import type { Recovered } from './step.ts';
 import { step, takeLead } from './step.ts';
-import type { Barrier } from './waiting.ts';
 
 export type CoordinatorOptions = {
   readonly log: Log;
@@ -19,7 +21,7 @@ export type CoordinatorOptions = {
   readonly channel: string;
   /** The spaces of this shard with their schemas. */
   readonly schemas: ReadonlyMap<string, StateSchema>;
-  /** Genesis nonces by space; without one a space gets its own name, which makes logs reproducible. */
+  /** Genesis nonces by space, at most 64 characters; empty without one, which makes logs reproducible. */
   readonly nonces?: ReadonlyMap<string, string>;
   /** Holds rounds until everybody has spoken: for experiments. */
   readonly barrier?: Barrier;
@@ -32,52 +34,57 @@ export interface Coordinator {
   replica(space: string): Replica;
   /** Resolves when it stops for any reason; with the reason when it was not `close`. */
   readonly ended: Promise<OplusError | undefined>;
-  /** Stops taking messages, waits for the append in flight, answers it, ends. Idempotent. Does not close log and bus. */
+  /**
+   * Stops taking messages, seals and answers those it has taken, ends; gives up on what the log does not acknowledge. Idempotent:
+   * every call resolves when it has ended. Does not close log and bus.
+   */
   close(): Promise<void>;
 }
 
 /**
  * Folds the log, takes the lead and serves. Resolves when the term is in the log and every space is born. Throws
- * `LOG_DAMAGED`, `LOG_DIVERGED` or what the log and the bus throw.
+ * `LOG_DAMAGED`, `LOG_DIVERGED`, `SCHEMA_INVALID` when the log was begun with another definition, `FENCED` when another one
+ * took over meanwhile, `USAGE` for a name or nonce that cannot be, or what the log and the bus throw.
  */
 export async function openCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
-  const shard = await recover(options.log, options.schemas);
-  return new RunningCoordinator(options, shard).open();
-}
-
-/** Folds a whole log. */
-export async function recover(log: Pick<Log, 'read'>, schemas: ReadonlyMap<string, StateSchema>): Promise<Shard> {
-  let shard = emptyShard(schemas);
-  for await (const { index, body } of log.read(1)) shard = foldRecord(shard, index, body).shard;
-  return shard;
+  assertUsable(options);
+  const recovered = await recover(options.log, options.schemas);
+  return new RunningCoordinator(options, recovered).open();
 }
 
 /** How long to wait before the tail is asked for again, when the log does not answer. */
 const RETRY_MS = 200;
 
+const NONCE_CHARS_MAX = 64;
+
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['TRANSPORT_TIMEOUT', 'BROKER_UNREACHABLE', 'LOG_LOCKED']);
+
+type Listener = (space: Space, sealed: Sealed | undefined) => void;
+
 class RunningCoordinator implements Coordinator {
   readonly ended: Promise<OplusError | undefined>;
   readonly #options: CoordinatorOptions;
-  readonly #listeners = new Map<string, Set<(space: Space, sealed: Sealed | undefined) => void>>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #first: Step | undefined;
   #state: CoordinatorState;
   #server: ChannelServer | undefined;
   #isTurnDue = false;
-  #isClosing = false;
+  #closing: Promise<void> | undefined;
+  #failure: OplusError | undefined;
+  #cancelRetry: () => void = () => undefined;
   #opened: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #settleEnded: (error: OplusError | undefined) => void = () => undefined;
-  #idle: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
 
-  constructor(options: CoordinatorOptions, shard: Shard) {
+  constructor(options: CoordinatorOptions, recovered: Recovered) {
     this.#options = options;
-    const first = takeLead(shard, { nonces: options.nonces ?? new Map(), barrier: options.barrier });
+    const first = takeLead(recovered, { nonces: options.nonces ?? new Map(), barrier: options.barrier });
+    this.#first = first;
     this.#state = first.state;
     this.ended = new Promise((resolve) => {
       this.#settleEnded = resolve;
     });
-    this.#first = first;
   }
-
-  #first: Step | undefined;
 
   get term(): number {
     return this.#state.term;
@@ -91,10 +98,14 @@ class RunningCoordinator implements Coordinator {
     const opened = new Promise<void>((resolve, reject) => {
       this.#opened = { resolve, reject };
     });
-    const first = this.#first as Step;
+    for (const effect of this.#first?.effects ?? []) this.#carryOut(effect);
     this.#first = undefined;
-    this.#carryOut(first.effects);
-    await opened;
+    try {
+      await opened;
+    } catch (error) {
+      await this.#server.close();
+      throw error;
+    }
     return this;
   }
 
@@ -104,26 +115,40 @@ class RunningCoordinator implements Coordinator {
     }
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);
+    const own = new Set<Listener>();
     return {
       space: () => this.#state.shard.spaces.get(name) as Space,
       onChange: (listener) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
+        // A wrapper of its own, so that the same function may listen twice and end once.
+        const call: Listener = (space, sealed) => listener(space, sealed);
+        listeners.add(call);
+        own.add(call);
+        return () => {
+          listeners.delete(call);
+          own.delete(call);
+        };
       },
       poke: () => undefined,
-      failure: () => undefined,
-      close: async () => undefined,
+      failure: () => this.#failure,
+      close: async () => {
+        for (const call of own) listeners.delete(call);
+      },
     };
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#tell({ kind: 'turn' });
     if (this.#state.inFlight !== undefined && this.#state.phase !== 'ended') {
       await new Promise<void>((resolve) => {
-        this.#idle = resolve;
+        this.#onIdle = resolve;
       });
     }
+    this.#fail(new OplusError('TRANSPORT_CLOSED', 'the coordinator was closed'));
     await this.#server?.close();
     this.#settleEnded(undefined);
   }
@@ -138,63 +163,102 @@ class RunningCoordinator implements Coordinator {
   }
 
   #tell(input: Input): void {
-    if (this.#isClosing && (input.kind === 'message' || input.kind === 'turn')) return;
-    const { state, effects } = step(this.#state, input);
-    this.#state = state;
-    this.#carryOut(effects);
-    if (state.inFlight === undefined || state.phase === 'ended') this.#idle?.();
+    if (this.#closing !== undefined && (input.kind === 'message' || input.kind === 'turn')) return;
+    try {
+      const { state, effects } = step(this.#state, input);
+      this.#state = state;
+      for (const effect of effects) this.#carryOut(effect);
+    } catch (cause) {
+      // The step is total and a message of ours can be sent: this is a mistake of ours, or of a field kind.
+      const error = new OplusError('INVARIANT', `the coordinator failed on the input "${input.kind}"`, { cause });
+      this.#state = step(this.#state, { kind: 'failed', error }).state;
+      this.#end(error);
+    }
+    if (this.#state.inFlight === undefined) this.#onIdle?.();
+    if (this.#opened !== undefined && this.#isBorn()) {
+      this.#opened.resolve();
+      this.#opened = undefined;
+    }
   }
 
-  #carryOut(effects: readonly Effect[]): void {
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case 'send':
-          this.#server?.send(effect.to, effect.body);
-          break;
-        case 'announce':
-          this.#server?.announce(encodeAnnouncement(effect.index, effect.body));
-          break;
-        case 'append':
-          this.#append(effect.tail, effect.body);
-          break;
-        case 'readTail':
-          this.#readTail(effect.from);
-          break;
-        case 'committed':
-          for (const sealed of effect.sealed) for (const listener of this.#listeners.get(sealed.space.name) ?? []) listener(sealed.space, sealed);
-          break;
-        case 'leading':
-          break;
-        case 'ended':
-          void this.#server?.close();
-          this.#opened?.reject(effect.error);
-          this.#settleEnded(effect.error);
-          break;
+  #carryOut(effect: Effect): void {
+    switch (effect.kind) {
+      case 'send':
+        this.#server?.send(effect.to, effect.body);
+        break;
+      case 'announce':
+        this.#server?.announce(encodeAnnouncement(effect.index, effect.body));
+        break;
+      case 'append':
+        this.#append(effect.tail, effect.body);
+        break;
+      case 'readTail':
+        this.#readTail(effect.from);
+        break;
+      case 'committed':
+        for (const sealed of effect.sealed) this.#notify(sealed.space, sealed);
+        break;
+      case 'leading':
+        break;
+      case 'ended':
+        this.#end(effect.error);
+        break;
+    }
+  }
+
+  #end(error: OplusError): void {
+    this.#fail(error);
+    this.#server?.close().catch(() => undefined);
+    this.#opened?.reject(error);
+    this.#opened = undefined;
+    this.#settleEnded(error);
+  }
+
+  /** From now on the replicas do not move, and say so. */
+  #fail(error: OplusError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#cancelRetry();
+    for (const [name] of this.#listeners) this.#notify(this.#state.shard.spaces.get(name) as Space, undefined);
+  }
+
+  #notify(space: Space, sealed: Sealed | undefined): void {
+    for (const listener of this.#listeners.get(space.name) ?? []) {
+      try {
+        listener(space, sealed);
+      } catch (error) {
+        // A mistake of whoever listens: it must not cost others their verdicts, nor go unnoticed.
+        setImmediate(() => {
+          throw error;
+        });
       }
     }
-    if (this.#isBorn()) this.#opened?.resolve();
   }
 
   #isBorn(): boolean {
-    return this.#opened !== undefined && this.#state.phase === 'leading' && [...this.#state.shard.spaces.values()].every((space) => space.revision >= 0);
+    return this.#state.phase === 'leading' && [...this.#state.shard.spaces.values()].every((space) => space.revision >= 0);
   }
 
   #append(tail: number, body: string): void {
-    if (this.#isClosing && this.#state.inFlight === undefined) return;
     this.#options.log.append(tail, body).then(
-      (outcome) => this.#tell({ kind: outcome.kind }),
-      (error: unknown) => this.#tell({ kind: 'failed', error: error instanceof OplusError ? error : new OplusError('INVARIANT', 'the log threw a foreign error', { cause: error }) }),
+      (outcome) => (outcome.kind === 'unknown' ? this.#doubt() : this.#tell(outcome)),
+      // Whoever could not even ask does not know either: the record may be there.
+      (error: unknown) => (isPassing(error) ? this.#doubt() : this.#tell({ kind: 'failed', error: ofLog(error) })),
     );
+  }
+
+  /** Settled by reading, for which there is no time left while closing: the workers ask whoever leads next. */
+  #doubt(): void {
+    const error = new OplusError('TRANSPORT_TIMEOUT', 'the log did not say what became of the last append', { hint: 'Whoever leads next finds out.' });
+    this.#tell(this.#closing === undefined ? { kind: 'unknown' } : { kind: 'failed', error });
   }
 
   #readTail(from: number): void {
     this.#collect(from).then(
       (records) => this.#tell({ kind: 'tail', records }),
       (error: unknown) => {
-        const isLost = error instanceof OplusError && error.code !== 'TRANSPORT_TIMEOUT' && error.code !== 'BROKER_UNREACHABLE';
-        if (isLost || this.#isClosing) {
-          this.#tell({ kind: 'failed', error: error as OplusError });
-        } else this.#options.clock.after(RETRY_MS, () => this.#readTail(from));
+        if (!isPassing(error) || this.#closing !== undefined) this.#tell({ kind: 'failed', error: ofLog(error) });
+        else this.#cancelRetry = this.#options.clock.after(RETRY_MS, () => this.#readTail(from));
       },
     );
   }
@@ -203,5 +267,25 @@ class RunningCoordinator implements Coordinator {
     const records: StoredRecord[] = [];
     for await (const record of this.#options.log.read(from)) records.push(record);
     return records;
+  }
+}
+
+/** True for errors of the log after which the same question may be answered. */
+function isPassing(error: unknown): boolean {
+  return error instanceof OplusError && PASSING.has(error.code);
+}
+
+function ofLog(error: unknown): OplusError {
+  return error instanceof OplusError ? error : new OplusError('INVARIANT', 'the log threw a foreign error', { cause: error });
+}
+
+function assertUsable({ schemas, nonces }: CoordinatorOptions): void {
+  for (const name of schemas.keys()) {
+    if (!SPACE_PATTERN.test(name)) {
+      throw new OplusError('USAGE', `${JSON.stringify(name)} cannot be the name of a space`, { hint: 'Use a-z, 0-9 and -, beginning with a letter or digit, at most 64.' });
+    }
+  }
+  for (const [name, nonce] of nonces ?? []) {
+    if (nonce.length > NONCE_CHARS_MAX) throw new OplusError('USAGE', `the nonce of ${name} has more than ${NONCE_CHARS_MAX} characters`);
   }
 }

@@ -1,5 +1,10 @@
+export type { Barrier } from './barrier.ts';
 export type { Coordinator, CoordinatorOptions } from './coordinator.ts';
-export { openCoordinator, recover } from './coordinator.ts';
+export { openCoordinator } from './coordinator.ts';
+export type { Recent } from './recent.ts';
+export { recover } from './recover.ts';
 export type { CoordinatorState, Effect, InFlight, Input, Step } from './state.ts';
+export type { Recovered } from './step.ts';
 export { step, takeLead } from './step.ts';
-export type { Barrier, Waiting } from './waiting.ts';
+export type { Waiting, WaitingEvent } from './waiting.ts';
+export { ROUND_MAX, WAITING_CHARS_MAX, WAITING_MAX } from './waiting.ts';

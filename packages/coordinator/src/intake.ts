@@ -3,92 +3,97 @@
  */
 import { isDue, trieAt } from '@oplus/core';
 import type { Admitted, Issue, Space } from '@oplus/core';
-import { encodeVerdict, readUpward } from '@oplus/protocol';
+import { readUpward } from '@oplus/protocol';
 import type { Hello, Leave, Pass } from '@oplus/protocol';
-import { farewell, refuse, refuseDot, welcome } from './answer.ts';
+import { farewell, faultOf, refuse, refuseDot, verdictOn, welcome } from './answer.ts';
 import { isOurs } from './recent.ts';
 import type { CoordinatorState, Effect, Step } from './state.ts';
-import { NOTHING_WAITING, withEvent, withPass, withProposal } from './waiting.ts';
+import { AHEAD_MAX, NOTHING_WAITING, withItem, withPass } from './waiting.ts';
 import type { Waiting } from './waiting.ts';
 
-/** One message of a worker. `from` is the name that the transport vouches for. */
+/** One message of a worker. `from` is the name that the transport vouches for. Never throws, whatever the bytes. */
 export function onMessage(state: CoordinatorState, from: string, body: string): Step {
   const read = readUpward(body, from);
-  if (!read.ok) return answer(state, refuse(from, {}, read.issues));
+  if (!read.ok) return answer(state, refuse(from, body, read.issues));
   const message = read.value;
   const name = 'proposal' in message ? message.proposal.space : message.space;
   const space = state.shard.spaces.get(name);
-  if (space === undefined) return answer(state, refuse(from, whichOf(message), [unknownSpace(name)]));
-  if (space.revision < 0) return { state, effects: [] }; // Not born yet: the worker re-sends.
+  if (space === undefined) return answer(state, refuse(from, 'proposal' in message ? message.text : body, [unknownSpace(name)]));
+  if (space.revision < 0) return still(state); // Not born yet: the worker re-sends.
   if ('proposal' in message) return onProposal(state, space, message);
-  if (message.kind === 'hello') return onHello(state, space, message);
-  return message.kind === 'leave' ? onLeave(state, space, message) : onPass(state, space, message);
+  switch (message.kind) {
+    case 'hello':
+      return onHello(state, space, message, body);
+    case 'leave':
+      return onLeave(state, space, message, body);
+    case 'pass':
+      return onPass(state, space, message);
+  }
 }
 
 function onProposal(state: CoordinatorState, space: Space, admitted: Admitted): Step {
-  const { agent, n, incarnation, base } = admitted.proposal;
+  const { agent, n, base } = admitted.proposal;
   const record = trieAt(space.agents, agent);
-  if (record === undefined) return answer(state, refuseDot(agent, n, 'unknown_agent'));
-  if (incarnation !== record.incarnation) return answer(state, refuseDot(agent, n, incarnation < record.incarnation ? 'fenced' : 'unknown_agent'));
-  if (n === record.n && record.answered !== undefined) {
-    if (record.answered.digest !== space.schema.sha256(admitted.text)) return answer(state, refuseDot(agent, n, 'equivocation'));
-    return answer(state, verdictAgain(space, agent, n, record.answered.verdict));
-  }
-  if (n < record.n) return answer(state, refuseDot(agent, n, 'replayed'));
-  if (!record.isLive) return answer(state, refuseDot(agent, n, 'unknown_agent'));
-  if (!isOurs(state.recent, space.name, base)) return answer(state, refuse(agent, { n }, [foreignBase(base.revision)]));
-  return { state: queue(state, space.name, (waits) => withProposal(waits, admitted)), effects: [] };
+  const fault = faultOf(record, admitted, space.schema.sha256);
+  const decided = record?.n ?? 0;
+  // What skips a little ahead may follow something that waits already.
+  if (fault !== undefined && (fault !== 'gap' || n > decided + AHEAD_MAX)) return answer(state, refuseDot(space, admitted, fault));
+  if (n === decided) return answer(state, verdictOn(space.name, agent, n, record?.answered?.verdict ?? ''));
+  if (!isOurs(state.recent, space.name, base)) return answer(state, refuse(agent, admitted.text, [foreignBase(base.revision)], space.revision));
+  return queue(state, space.name, (waits) => withItem(waits, admitted));
 }
 
-function onHello(state: CoordinatorState, space: Space, hello: Hello): Step {
-  const { agent, session, role } = hello;
+function onHello(state: CoordinatorState, space: Space, hello: Hello, body: string): Step {
+  const { agent, session, role, schema, after } = hello;
+  const refuseWith = (one: Issue): Step => answer(state, refuse(agent, body, [one], space.revision));
+  if (schema !== space.schema.id) {
+    return refuseWith(issue('protocol', 'schema digest', 'stop', `The space runs ${space.schema.name} version ${space.schema.version}; your definition differs.`));
+  }
   const record = trieAt(space.agents, agent);
   if (record?.session === session) {
-    return answer(state, record.isLive ? welcome(space, agent) : refuse(agent, { session }, [issue('fenced', 'session', 'stop', 'This session has left. Begin a new one.')]));
+    return record.isLive ? answer(state, welcome(space, agent)) : refuseWith(issue('fenced', 'session', 'stop', 'This session has left. Begin a new one.'));
   }
-  if (hello.schema !== space.schema.id) {
-    return answer(state, refuse(agent, { session }, [issue('protocol', 'schema digest', 'stop', `The space runs ${space.schema.name} version ${space.schema.version}; your definition differs.`)]));
-  }
+  const incarnation = record?.incarnation ?? 0;
+  if (after > incarnation) return still(state); // We are behind the log; whoever is not will answer.
+  if (after < incarnation) return answer(state, welcome(space, agent));
   const join = { kind: 'join', agent, role, session } as const;
-  if (isDue(space, join)) return { state: queue(state, space.name, (waits) => withEvent(waits, join)), effects: [] };
-  const isUnknownRole = !space.schema.roles.has(role);
-  return answer(
-    state,
-    refuse(agent, { session }, [
-      isUnknownRole
-        ? issue('forbidden', 'role', 'change', `The roles are ${[...space.schema.roles.keys()].join(', ')}.`)
-        : issue('full', 'agentsMax', 'wait', `All ${space.schema.agentsMax} agent slots of the space are taken.`),
-    ]),
+  if (isDue(space, join)) return queue(state, space.name, (waits) => withItem(waits, { event: join, after }));
+  return refuseWith(
+    space.schema.roles.has(role)
+      ? issue('full', 'agentsMax', 'wait', `All ${space.schema.agentsMax} agent slots of the space are taken.`)
+      : issue('forbidden', 'role', 'change', `The roles are ${[...space.schema.roles.keys()].join(', ')}.`),
   );
 }
 
-function onLeave(state: CoordinatorState, space: Space, { agent, incarnation }: Leave): Step {
+function onLeave(state: CoordinatorState, space: Space, { agent, incarnation }: Leave, body: string): Step {
+  const record = trieAt(space.agents, agent);
+  if (record === undefined || incarnation > record.incarnation) {
+    return answer(state, refuse(agent, body, [issue('unknown_agent', 'incarnation', 're-read', 'That incarnation has not joined.')], space.revision));
+  }
   const leave = { kind: 'leave', agent, incarnation } as const;
   if (!isDue(space, leave)) return answer(state, farewell(space.name, agent, incarnation));
-  return { state: queue(state, space.name, (waits) => withEvent(waits, leave)), effects: [] };
+  return queue(state, space.name, (waits) => withItem(waits, { event: leave, after: 0 }));
 }
 
-function onPass(state: CoordinatorState, space: Space, { agent, revision }: Pass): Step {
-  return { state: queue(state, space.name, (waits) => withPass(waits, agent, revision)), effects: [] };
+/** Only in barrier mode does anybody wait for a word, and only for that of live agents. */
+function onPass(state: CoordinatorState, space: Space, { agent, incarnation, revision }: Pass): Step {
+  const record = trieAt(space.agents, agent);
+  if (state.barrier === undefined || record?.isLive !== true || record.incarnation !== incarnation || revision !== space.revision) return still(state);
+  return queue(state, space.name, (waits) => withPass(waits, agent, revision));
 }
 
-function queue(state: CoordinatorState, name: string, change: (waits: Waiting) => Waiting): CoordinatorState {
-  const waiting = new Map(state.waiting);
-  waiting.set(name, change(waiting.get(name) ?? NOTHING_WAITING));
-  return { ...state, waiting };
+function queue(state: CoordinatorState, name: string, change: (waits: Waiting) => Waiting): Step {
+  const waits = state.waiting.get(name) ?? NOTHING_WAITING;
+  const changed = change(waits);
+  return changed === waits ? still(state) : still({ ...state, waiting: new Map(state.waiting).set(name, changed) });
 }
 
 function answer(state: CoordinatorState, effect: Effect): Step {
   return { state, effects: [effect] };
 }
 
-function verdictAgain(space: Space, agent: string, n: number, verdict: string): Effect {
-  return { kind: 'send', to: agent, body: encodeVerdict({ space: space.name, agent, n }, verdict) };
-}
-
-function whichOf(message: Admitted | Hello | Pass | Leave): { readonly n?: number; readonly session?: string } {
-  if ('proposal' in message) return { n: message.proposal.n };
-  return message.kind === 'hello' ? { session: message.session } : {};
+function still(state: CoordinatorState): Step {
+  return { state, effects: [] };
 }
 
 function unknownSpace(name: string): Issue {

@@ -4,11 +4,11 @@
 import type { Sealed } from '@oplus/core';
 
 /** How many entries of each space are remembered. */
-const REMEMBERED = 512;
+export const REMEMBERED = 512;
 
-type Recent = ReadonlyMap<string, readonly string[]>;
+export type Recent = ReadonlyMap<string, readonly string[]>;
 
-/** Slots are addressed by revision modulo `REMEMBERED`; each holds `<revision> <16 hex digits>`. */
+/** Slots are addressed by revision modulo `REMEMBERED`; each holds `<revision> <16 hex digits>`. O(REMEMBERED) per entry. */
 export function remembered(recent: Recent, sealed: readonly Sealed[]): Recent {
   if (sealed.length === 0) return recent;
   const next = new Map(recent);

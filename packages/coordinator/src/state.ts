@@ -3,10 +3,15 @@
  */
 import type { OplusError, Sealed, Shard } from '@oplus/core';
 import type { StoredRecord } from '@oplus/protocol';
-import type { Barrier, Waiting } from './waiting.ts';
+import type { Barrier } from './barrier.ts';
+import type { Recent } from './recent.ts';
+import type { Waiting } from './waiting.ts';
 
-/** A record on its way into the log: appended or not, nobody knows yet. `next` is the shard if it is. */
-export type InFlight = { readonly body: string; readonly next: Shard; readonly sealed: readonly Sealed[] };
+/**
+ * A record on its way into the log: appended or not, nobody knows yet. `next` is the shard if it is; `refusals` what must be
+ * said of proposals that the rounds left out, true only once they are in the log.
+ */
+export type InFlight = { readonly body: string; readonly next: Shard; readonly sealed: readonly Sealed[]; readonly refusals: readonly Effect[] };
 
 /**
  * `taking`: the term record is on its way; `leading`: rounds are sealed; `ended`: another term took over, or the log
@@ -16,12 +21,13 @@ export type CoordinatorState = {
   readonly phase: 'taking' | 'leading' | 'ended';
   readonly term: number;
   readonly shard: Shard;
+  /** By space, the longest unserved first; without those where nothing waits. */
   readonly waiting: ReadonlyMap<string, Waiting>;
   readonly inFlight: InFlight | undefined;
   /** Digests of the newest entries of each space, by revision, against bases from another history. */
-  readonly recent: ReadonlyMap<string, readonly string[]>;
+  readonly recent: Recent;
   readonly barrier: Barrier | undefined;
-  /** By space: the nonce of its genesis, against a log that was deleted and made again. */
+  /** By space: the nonce of its genesis, against a log that was deleted and made again. Empty when absent. */
   readonly nonces: ReadonlyMap<string, string>;
 };
 
@@ -30,15 +36,17 @@ export type Input =
   | { readonly kind: 'message'; readonly from: string; readonly body: string }
   /** Everything that had arrived has been said: rounds may be sealed. */
   | { readonly kind: 'turn' }
-  | { readonly kind: 'appended' }
-  /** The log was longer than thought, or did not answer: what it holds after the folded part. */
-  | { readonly kind: 'tail'; readonly records: readonly StoredRecord[] }
-  | { readonly kind: 'conflict' }
+  | { readonly kind: 'appended'; readonly index: number }
+  /** Nothing was stored; `tail` is the newest index. */
+  | { readonly kind: 'conflict'; readonly tail: number }
+  /** Stored or not, nobody can say. */
   | { readonly kind: 'unknown' }
+  /** What the log holds after the index that `readTail` named. */
+  | { readonly kind: 'tail'; readonly records: readonly StoredRecord[] }
   /** The log refuses for a reason that re-reading cannot cure. Nothing was stored. */
   | { readonly kind: 'failed'; readonly error: OplusError };
 
-/** Effects are listed in the order in which the shell must carry them out. */
+/** Effects are listed in the order in which the shell must carry them out. At most one `append` or `readTail` is under way. */
 export type Effect =
   | { readonly kind: 'append'; readonly tail: number; readonly body: string }
   | { readonly kind: 'readTail'; readonly from: number }

@@ -3,32 +3,30 @@
  *
  * One append is in flight at a time; while it is, the next round fills. No verdict leaves before the append is
  * acknowledged. An unknown outcome is settled by reading: the record is there, or the same bytes are appended again.
- * SPEC: CO1-CO9.
+ * SPEC: CO1-CO16.
  */
-import { composeRecord, fitsUtf8, foldRecord, OplusError, seal } from '@oplus/core';
-import type { Sealed, Shard, Space } from '@oplus/core';
-import { LOG_BODY_BYTES_MAX } from '@oplus/protocol';
+import { composeRecord, invariant, OplusError } from '@oplus/core';
+import type { Sealed, Shard } from '@oplus/core';
+import { foldLogRecord } from '@oplus/protocol';
 import type { StoredRecord } from '@oplus/protocol';
-import { answersOf, leftoversOf } from './answer.ts';
+import { answersOf } from './answer.ts';
+import type { Barrier } from './barrier.ts';
 import { onMessage } from './intake.ts';
+import type { Recent } from './recent.ts';
 import { remembered } from './recent.ts';
-import type { CoordinatorState, Effect, Input, Step } from './state.ts';
-import { isReady, NOTHING_WAITING, ROUND_MAX, takeRound } from './waiting.ts';
-import type { Barrier, Waiting } from './waiting.ts';
+import { sealWaiting } from './round.ts';
+import type { CoordinatorState, Effect, InFlight, Input, Step } from './state.ts';
+import { NOTHING_WAITING, withItem } from './waiting.ts';
+
+/** A log, folded whole. */
+export type Recovered = { readonly shard: Shard; readonly recent: Recent };
 
 /** A coordinator that has folded the whole log and now takes the lead: appends its term. */
-export function takeLead(shard: Shard, given: { readonly nonces: ReadonlyMap<string, string>; readonly barrier: Barrier | undefined }): Step {
-  const state: CoordinatorState = {
-    phase: 'taking',
-    term: shard.term + 1,
-    shard,
-    waiting: new Map(),
-    inFlight: undefined,
-    recent: new Map(),
-    barrier: given.barrier,
-    nonces: given.nonces,
-  };
-  return put(state, []);
+export function takeLead(
+  { shard, recent }: Recovered,
+  given: { readonly nonces: ReadonlyMap<string, string>; readonly barrier: Barrier | undefined },
+): Step {
+  return takeTerm({ phase: 'taking', term: 0, shard, waiting: new Map(), inFlight: undefined, recent, ...given });
 }
 
 /** Advances the coordinator by one input. */
@@ -40,10 +38,11 @@ export function step(state: CoordinatorState, input: Input): Step {
     case 'turn':
       return onTurn(state, []);
     case 'appended':
-      return onAppended(state, []);
+      return onAppended(state, input.index);
     case 'conflict':
+      return input.tail < state.shard.index ? ended(state, wentBackwards(state.shard.index, input.tail)) : readTail(state);
     case 'unknown':
-      return { state, effects: [{ kind: 'readTail', from: state.shard.index + 1 }] };
+      return readTail(state);
     case 'tail':
       return onTail(state, input.records);
     case 'failed':
@@ -52,129 +51,122 @@ export function step(state: CoordinatorState, input: Input): Step {
 }
 
 function onTurn(state: CoordinatorState, before: readonly Effect[]): Step {
-  if (state.phase !== 'leading' || state.inFlight !== undefined) return { state, effects: before };
-  const waiting = new Map(state.waiting);
-  const sealed: Sealed[] = [];
-  const refusals: Effect[] = [];
-  let bytes = 0;
-  for (const [name, waits] of state.waiting) {
-    const space = state.shard.spaces.get(name) as Space;
-    if (bytes > LOG_BODY_BYTES_MAX / 2 || !isReady(waits, space, state.barrier)) continue;
-    const round = sealWithin(state, space, waits, LOG_BODY_BYTES_MAX - 4096 - bytes);
-    if (round === undefined) continue;
-    waiting.set(name, round.rest);
-    refusals.push(...round.refusals);
-    if (round.sealed.decided.length + round.sealed.events.length === 0) continue;
-    bytes += round.sealed.text.length * 3;
-    sealed.push(round.sealed);
-  }
-  if (sealed.length === 0 && refusals.length === 0) return { state: { ...state, waiting }, effects: before };
-  const effects = [...before, ...refusals];
-  return sealed.length === 0 ? { state: { ...state, waiting }, effects } : put({ ...state, waiting }, sealed, effects);
-}
-
-/** Seals as many of the waiting proposals as fit; halves the round until its entry does. */
-function sealWithin(
-  state: CoordinatorState,
-  space: Space,
-  waits: Waiting,
-  bytesMax: number,
-): { readonly sealed: Sealed; readonly rest: Waiting; readonly refusals: readonly Effect[] } | undefined {
-  for (let countMax = ROUND_MAX; countMax >= 1; countMax = Math.floor(countMax / 2)) {
-    const { proposals, events, rest } = takeRound(waits, countMax);
-    const sealed = seal(space, { term: state.term, events, proposals });
-    if (fitsUtf8(sealed.text, bytesMax)) {
-      const refusals = sealed.decided.length === proposals.length ? [] : leftoversOf(sealed, proposals);
-      return { sealed, rest: { ...rest, passes: NOTHING_WAITING.passes }, refusals };
-    }
-    if (proposals.length <= 1) return undefined;
-    countMax = Math.min(countMax, proposals.length);
-  }
-  return undefined;
+  if (state.phase !== 'leading' || state.inFlight !== undefined || state.waiting.size === 0) return { state, effects: before };
+  const { sealed, atOnce, afterAppend, waiting } = sealWaiting(state);
+  const next = { ...state, waiting };
+  const effects = atOnce.length === 0 ? before : [...before, ...atOnce];
+  return sealed.length === 0 ? { state: next, effects } : put(next, sealed, afterAppend, effects);
 }
 
 /** Puts a record on its way. Without entries it begins the term. */
-function put(state: CoordinatorState, sealed: readonly Sealed[], before: readonly Effect[] = []): Step {
+function put(state: CoordinatorState, sealed: readonly Sealed[], refusals: readonly Effect[], before: readonly Effect[]): Step {
   const { body, shard: next } = composeRecord(state.shard, state.term, sealed);
   return {
-    state: { ...state, inFlight: { body, next, sealed } },
+    state: { ...state, inFlight: { body, next, sealed, refusals } },
     effects: [...before, { kind: 'append', tail: state.shard.index, body }],
   };
 }
 
-function onAppended(state: CoordinatorState, before: readonly Effect[]): Step {
+/**
+ * Asks for the term after the newest one. A term that no acknowledged append of ours began is never led: two candidates write the
+ * same bytes, so whose record it is that stands in the log cannot be told by looking.
+ */
+function takeTerm(state: CoordinatorState): Step {
+  return put({ ...state, term: state.shard.term + 1 }, [], [], []);
+}
+
+function onAppended(state: CoordinatorState, index: number): Step {
   const { inFlight } = state;
-  if (inFlight === undefined) return { state, effects: before };
-  const { body, next, sealed } = inFlight;
-  const wasTaking = state.phase === 'taking';
-  const after: CoordinatorState = {
-    ...state,
-    phase: 'leading',
-    shard: next,
-    inFlight: undefined,
-    recent: remembered(state.recent, sealed),
+  if (inFlight === undefined) return { state, effects: [] };
+  // Stored elsewhere than it was meant to be: whether it counts there, only reading can tell.
+  if (index !== inFlight.next.index) return readTail(state);
+  const landed = land(state, inFlight, inFlight.next);
+  if (state.phase === 'leading') return onTurn(landed.state, landed.effects);
+  const leading = withGenesis({ ...landed.state, phase: 'leading' });
+  return onTurn(leading, [...landed.effects, { kind: 'leading', term: state.term }]);
+}
+
+/** The record in flight is in the log, and leads to `shard`. */
+function land(state: CoordinatorState, { body, sealed, refusals }: InFlight, shard: Shard): Step {
+  return {
+    state: { ...state, shard, inFlight: undefined, recent: remembered(state.recent, sealed) },
+    effects: [{ kind: 'announce', index: shard.index, body }, { kind: 'committed', sealed }, ...sealed.flatMap(answersOf), ...refusals],
   };
-  const effects: Effect[] = [
-    ...before,
-    { kind: 'announce', index: next.index, body },
-    { kind: 'committed', sealed },
-    ...sealed.flatMap(answersOf),
-    ...(wasTaking ? [{ kind: 'leading', term: state.term } as const] : []),
-  ];
-  return wasTaking ? onTurn(withGenesis(after), effects) : onTurn(after, effects);
 }
 
 /** Lets every space that was never born into the next round. */
 function withGenesis(state: CoordinatorState): CoordinatorState {
   const waiting = new Map(state.waiting);
-  for (const [name, space] of state.shard.spaces) {
-    const waits = waiting.get(name) ?? NOTHING_WAITING;
-    if (space.revision >= 0) continue;
-    const genesis = { kind: 'genesis', schema: space.schema.digest, nonce: state.nonces.get(name) ?? '' } as const;
-    waiting.set(name, { ...waits, events: [genesis, ...waits.events] });
+  for (const [name, { revision, schema }] of state.shard.spaces) {
+    if (revision >= 0) continue;
+    const event = { kind: 'genesis', schema: schema.digest, nonce: state.nonces.get(name) ?? '' } as const;
+    waiting.set(name, withItem(NOTHING_WAITING, { event, after: 0 }));
   }
   return { ...state, waiting };
 }
 
+function readTail(state: CoordinatorState): Step {
+  return { state, effects: [{ kind: 'readTail', from: state.shard.index + 1 }] };
+}
+
 function onTail(state: CoordinatorState, records: readonly StoredRecord[]): Step {
-  const { inFlight } = state;
-  let shard = state.shard;
-  for (const { index, body } of records) {
-    if (body === inFlight?.body && shard.head === state.shard.head) {
-      const rest = records.filter((record) => record.index > index);
-      const next = { ...inFlight.next, index };
-      const after = onAppended({ ...state, shard, inFlight: { ...inFlight, next } }, []);
-      return rest.length === 0 ? after : chain(after, { kind: 'tail', records: rest });
+  const read = readOn(state, records);
+  if (read.end !== undefined) return ended(read.state, read.end, read.effects);
+  if (state.phase === 'taking') return read.state.shard.head === state.shard.head ? again(read.state) : takeTerm({ ...read.state, inFlight: undefined });
+  return read.state.inFlight === undefined ? onTurn(read.state, read.effects) : again(read.state);
+}
+
+type Read = Step & { readonly end?: OplusError };
+
+/** Folds what was read. Our own record among it has landed; any other that counts means that somebody else leads. */
+function readOn(start: CoordinatorState, records: readonly StoredRecord[]): Read {
+  let state = start;
+  let effects: readonly Effect[] = [];
+  for (const record of records) {
+    const { shard, inFlight, phase } = state;
+    const { index, body } = record;
+    if (index <= shard.index) continue;
+    if (phase === 'leading' && body === inFlight?.body && index === shard.index + 1) {
+      // In this state its predecessor is the last valid record, for a valid one in between would have ended us.
+      ({ state, effects } = land(state, inFlight, { ...inFlight.next, index }));
+      continue;
     }
-    let folded: ReturnType<typeof foldRecord>;
     try {
-      folded = foldRecord(shard, index, body);
+      const folded = foldLogRecord(shard, record);
+      const sealed = folded.kind === 'folded' ? folded.sealed : [];
+      state = { ...state, shard: folded.shard, recent: remembered(state.recent, sealed) };
+      if (folded.kind === 'folded' && phase === 'leading') return { state, effects, end: fenced(folded.shard.term) };
     } catch (error) {
-      return ended(state, error instanceof OplusError ? error : new OplusError('INVARIANT', 'folding the tail failed', { cause: error }));
-    }
-    shard = folded.shard;
-    if (folded.kind === 'folded' && shard.term >= state.term && state.phase === 'leading') {
-      return ended({ ...state, shard }, fenced(shard.term));
+      return { state, effects, end: asOplusError(error, 'the tail of the log cannot be folded') };
     }
   }
-  const caught = { ...state, shard };
-  if (state.phase === 'taking' && shard.head !== state.shard.head) return put({ ...caught, term: shard.term + 1 }, []);
-  if (inFlight === undefined) return onTurn(caught, []);
+  return { state, effects };
+}
+
+/** Appends the same bytes after what was read meanwhile, which was void. */
+function again(state: CoordinatorState): Step {
+  const { inFlight, shard } = state;
+  invariant(inFlight !== undefined && inFlight.body.includes(`"prev":"${shard.head}"`), 'only a record that continues the log is appended again');
   return {
-    state: { ...caught, inFlight: { ...inFlight, next: { ...inFlight.next, index: shard.index + 1 } } },
+    state: { ...state, inFlight: { ...inFlight, next: { ...inFlight.next, index: shard.index + 1 } } },
     effects: [{ kind: 'append', tail: shard.index, body: inFlight.body }],
   };
 }
 
-function chain(first: Step, input: Input): Step {
-  const second = step(first.state, input);
-  return { state: second.state, effects: [...first.effects, ...second.effects] };
+function ended(state: CoordinatorState, error: OplusError, before: readonly Effect[] = []): Step {
+  return { state: { ...state, phase: 'ended', inFlight: undefined, waiting: new Map() }, effects: [...before, { kind: 'ended', error }] };
 }
 
-function ended(state: CoordinatorState, error: OplusError): Step {
-  return { state: { ...state, phase: 'ended', inFlight: undefined }, effects: [{ kind: 'ended', error }] };
+function asOplusError(error: unknown, what: string): OplusError {
+  return error instanceof OplusError ? error : new OplusError('INVARIANT', what, { cause: error });
 }
 
 function fenced(term: number): OplusError {
   return new OplusError('FENCED', `term ${term} took over`, { hint: 'Another coordinator leads this shard now; workers find it by themselves.' });
+}
+
+function wentBackwards(index: number, tail: number): OplusError {
+  return new OplusError('LOG_DAMAGED', `the log went backwards: record ${index} was acknowledged, the newest is ${tail}`, {
+    hint: 'It was restored from an older copy, or lost its tail in a power cut. What it held is in the replicas of the workers.',
+  });
 }

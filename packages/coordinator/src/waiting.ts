@@ -1,24 +1,38 @@
 /**
  * What waits for the next round of one space. Persistent, so that a coordinator's state can be kept, compared and forked.
+ *
+ * Bounded in number and in size. When it is full, repetitions go first, then what one agent has sent beyond its share; what
+ * is still too much is not taken, and its worker sends it again.
  */
-import type { Admitted, Space, SystemEvent } from '@oplus/core';
-import { trieEntries } from '@oplus/core';
+import type { Admitted, SystemEvent } from '@oplus/core';
 
 /** A linked list, newest first. */
 type Chain<T> = { readonly item: T; readonly rest: Chain<T> } | undefined;
 
+/** `after` is the incarnation over which a join takes its name; for other events it means nothing. */
+export type WaitingEvent = { readonly event: SystemEvent; readonly after: number };
+
 export type Waiting = {
-  readonly proposals: Chain<Admitted>;
+  readonly items: Chain<Admitted | WaitingEvent>;
   readonly count: number;
-  readonly events: readonly SystemEvent[];
-  /** Agents that have nothing to propose, with the revision on which they said so. */
+  /** UTF-16 units of the proposals. */
+  readonly chars: number;
+  /** Packing again would gain little: until the next round nothing more is taken once it is full. */
+  readonly isPacked: boolean;
+  /** Agents that have nothing to propose, with the revision on which they said so. Kept in barrier mode only. */
   readonly passes: ReadonlyMap<string, number>;
 };
 
-export const NOTHING_WAITING: Waiting = { proposals: undefined, count: 0, events: [], passes: new Map() };
+export const NOTHING_WAITING: Waiting = { items: undefined, count: 0, chars: 0, isPacked: false, passes: new Map() };
 
-/** Most proposals that may wait in one space; more are not taken, and their workers re-send. */
+/** Most messages that wait in one space. */
 export const WAITING_MAX = 4096;
+
+/** Most UTF-16 units of proposals that wait in one space, give or take one proposal. */
+export const WAITING_CHARS_MAX = 16_777_216;
+
+/** Most proposals of one agent that wait when there is no room for all, and how far ahead of its decided ones they may be. */
+export const AHEAD_MAX = 64;
 
 /** Most proposals sealed in one round. */
 export const ROUND_MAX = 512;
@@ -26,59 +40,92 @@ export const ROUND_MAX = 512;
 /** UTF-16 units of proposals after which a round is cut: with verdicts and frame they usually fit one record. */
 export const ROUND_CHARS_MAX = 131_072;
 
-export function withProposal(waiting: Waiting, admitted: Admitted): Waiting {
-  if (waiting.count >= WAITING_MAX) return waiting;
-  return { ...waiting, proposals: { item: admitted, rest: waiting.proposals }, count: waiting.count + 1 };
-}
+/** Most events sealed in one round: even all of the longest fit into a record. */
+export const ROUND_EVENTS_MAX = 1024;
 
-export function withEvent(waiting: Waiting, event: SystemEvent): Waiting {
-  return { ...waiting, events: [...waiting.events, event] };
+/** One more; the same waiting when there is no room. O(1), now and then O(count). */
+export function withItem(waiting: Waiting, item: Admitted | WaitingEvent): Waiting {
+  if (!isFull(waiting)) return added(waiting, item);
+  if (waiting.isPacked) return waiting;
+  const packed = pack(waiting);
+  return isFull(packed) ? packed : added(packed, item);
 }
 
 export function withPass(waiting: Waiting, agent: string, revision: number): Waiting {
   return { ...waiting, passes: new Map(waiting.passes).set(agent, revision) };
 }
 
-/** Takes the oldest proposals, at most `countMax` and `ROUND_CHARS_MAX` units, and all events. */
-export function takeRound(
-  waiting: Waiting,
-  countMax: number,
-): { readonly proposals: readonly Admitted[]; readonly events: readonly SystemEvent[]; readonly rest: Waiting } {
-  const oldestFirst: Admitted[] = [];
-  for (let chain = waiting.proposals; chain !== undefined; chain = chain.rest) oldestFirst.push(chain.item);
-  oldestFirst.reverse();
+/** What a round is sealed from, and what waits on. */
+export type Taken = { readonly proposals: readonly Admitted[]; readonly events: readonly WaitingEvent[]; readonly rest: Waiting };
+
+/**
+ * Takes up to `countMax` proposals of at most `ROUND_CHARS_MAX` units together, at least one if `countMax` allows, and up to
+ * `ROUND_EVENTS_MAX` events, each agent's newest of its kind. `arrange` says which come first, given the oldest first; without
+ * it these do. O(count).
+ */
+export function takeRound(waiting: Waiting, countMax: number, arrange?: (oldestFirst: readonly Admitted[]) => readonly Admitted[]): Taken {
+  const { proposals: arrived, events } = sorted(waiting);
+  const proposals = arrange === undefined ? arrived : arrange(arrived);
   let chars = 0;
   let taken = 0;
-  while (taken < oldestFirst.length && taken < countMax) {
-    chars += (oldestFirst[taken] as Admitted).text.length;
+  while (taken < proposals.length && taken < countMax) {
+    chars += (proposals[taken] as Admitted).text.length;
     if (chars > ROUND_CHARS_MAX && taken > 0) break;
     taken += 1;
   }
-  let left: Chain<Admitted>;
-  for (let i = taken; i < oldestFirst.length; i += 1) left = { item: oldestFirst[i] as Admitted, rest: left };
-  return {
-    proposals: oldestFirst.slice(0, taken),
-    events: waiting.events,
-    rest: { proposals: left, count: oldestFirst.length - taken, events: [], passes: waiting.passes },
-  };
+  let rest: Waiting = { ...NOTHING_WAITING, passes: waiting.passes };
+  for (let i = taken; i < proposals.length; i += 1) rest = added(rest, proposals[i] as Admitted);
+  for (let i = ROUND_EVENTS_MAX; i < events.length; i += 1) rest = added(rest, events[i] as WaitingEvent);
+  return { proposals: proposals.slice(0, taken), events: events.slice(0, ROUND_EVENTS_MAX), rest };
 }
 
-/** What a barrier waits for: this many agents at the start, and from then on a word from every live one. */
-export type Barrier = { readonly agents: number };
+/** Everything that waits, the newest first. */
+export function* itemsOf(waiting: Waiting): Generator<Admitted | WaitingEvent> {
+  for (let chain = waiting.items; chain !== undefined; chain = chain.rest) yield chain.item;
+}
 
-/** True when the space has something to seal and need not wait for anybody. */
-export function isReady(waiting: Waiting, space: Space, barrier: Barrier | undefined): boolean {
-  if (waiting.count === 0 && waiting.events.length === 0) return false;
-  if (barrier === undefined || space.revision < 0) return true;
-  const spoken = new Set<string>();
-  for (const event of waiting.events) if (event.kind !== 'genesis') spoken.add(event.agent);
-  if (space.agents.size < barrier.agents) {
-    for (const [agent] of trieEntries(space.agents)) spoken.delete(agent);
-    return space.agents.size + spoken.size >= barrier.agents;
+function isFull(waiting: Waiting): boolean {
+  return waiting.count >= WAITING_MAX || waiting.chars >= WAITING_CHARS_MAX;
+}
+
+function added(waiting: Waiting, item: Admitted | WaitingEvent): Waiting {
+  const { items, count, chars, isPacked, passes } = waiting;
+  return { items: { item, rest: items }, count: count + 1, chars: chars + ('text' in item ? item.text.length : 0), isPacked, passes };
+}
+
+/** Proposals with the oldest first; of the events each agent's newest of its kind, the oldest first. */
+function sorted(waiting: Waiting): { readonly proposals: readonly Admitted[]; readonly events: readonly WaitingEvent[] } {
+  const proposals: Admitted[] = [];
+  const events = new Map<string, WaitingEvent>();
+  for (let chain = waiting.items; chain !== undefined; chain = chain.rest) {
+    const { item } = chain;
+    if ('text' in item) proposals.push(item);
+    else {
+      const key = keyOf(item.event);
+      if (!events.has(key)) events.set(key, item);
+    }
   }
-  for (let chain = waiting.proposals; chain !== undefined; chain = chain.rest) spoken.add(chain.item.proposal.agent);
-  for (const [agent, record] of trieEntries(space.agents)) {
-    if (record.isLive && !spoken.has(agent) && waiting.passes.get(agent) !== space.revision) return false;
+  return { proposals: proposals.reverse(), events: events.size === 0 ? NO_EVENTS : [...events.values()].reverse() };
+}
+
+const NO_EVENTS: readonly WaitingEvent[] = [];
+
+function keyOf(event: SystemEvent): string {
+  return event.kind === 'genesis' ? event.kind : `${event.kind} ${event.agent}`;
+}
+
+/** Without repetitions, and of each agent no more than its share. */
+function pack(waiting: Waiting): Waiting {
+  const { proposals, events } = sorted(waiting);
+  const byAgent = new Map<string, Admitted[]>();
+  let packed: Waiting = { ...NOTHING_WAITING, passes: waiting.passes };
+  for (const event of events) packed = added(packed, event);
+  for (const admitted of proposals) {
+    const kept = byAgent.get(admitted.proposal.agent) ?? [];
+    if (kept.length >= AHEAD_MAX || kept.some((one) => one.text === admitted.text)) continue;
+    kept.push(admitted);
+    byAgent.set(admitted.proposal.agent, kept);
+    packed = added(packed, admitted);
   }
-  return true;
+  return { ...packed, isPacked: packed.count > WAITING_MAX / 2 || packed.chars > WAITING_CHARS_MAX / 2 };
 }

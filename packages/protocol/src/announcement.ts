@@ -1,5 +1,7 @@
 /**
  * Announcements: a record of the log with its index, sent to everybody after the append. `<index> <body>`.
+ *
+ * They save followers a read and are never the last word: what does not fit is settled by reading the log.
  */
 
 /** A record and where it stands. */
@@ -9,10 +11,14 @@ export function encodeAnnouncement(index: number, body: string): string {
   return `${index} ${body}`;
 }
 
-/** Reads an announcement; `undefined` for anything else. Nothing rests on it: a follower reads the log instead. */
+/** Reads an announcement; `undefined` for anything else. The index has one spelling: decimal digits without a leading zero. */
 export function readAnnouncement(text: string): Announced | undefined {
   const space = text.indexOf(' ');
-  const index = Number(text.slice(0, space));
-  if (space < 1 || space > 16 || !Number.isSafeInteger(index) || index < 1) return undefined;
+  if (space < 1 || space > INDEX_DIGITS_MAX) return undefined;
+  const digits = text.slice(0, space);
+  const index = Number(digits);
+  if (!Number.isSafeInteger(index) || index < 1 || String(index) !== digits) return undefined;
   return { index, body: text.slice(space + 1) };
 }
+
+const INDEX_DIGITS_MAX = 16;

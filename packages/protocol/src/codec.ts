@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { Downward, Hello, Leave, Pass, VerdictMessage } from './message.ts';
 import { downwardShape, helloShape, leaveShape, passShape } from './message.ts';
 import { MESSAGE_BYTES_MAX } from './ports/bus.ts';
+import { sha256 } from './sha256.ts';
 import { PROTOCOL_VERSION } from './version.ts';
 
 /** Largest upward message that is not a proposal, in UTF-8 bytes. */
@@ -15,6 +16,11 @@ export const CONTROL_BYTES_MAX = 2048;
 /** Canonical text of a message. */
 export function encodeMessage(message: Downward | Hello | Pass | Leave): string {
   return canonical(message as unknown as Json);
+}
+
+/** Tag of a message, by which a refusal names it: the first 16 hex digits of the SHA-256 of its text. O(length). */
+export function tagOf(text: string): string {
+  return sha256(text).slice(0, TAG_DIGITS);
 }
 
 /** A verdict message around a verdict that is canonical text already. */
@@ -41,22 +47,6 @@ export function readUpward(text: string, from: string): Gated<Admitted | Hello |
   };
 }
 
-function controlShapeOf(text: string): typeof helloShape | typeof passShape | typeof leaveShape | undefined {
-  if (text.length > CONTROL_BYTES_MAX) return undefined;
-  const read = readStrictJson(text);
-  if (!read.ok || !isJsonObject(read.value)) return undefined;
-  switch (read.value['kind']) {
-    case 'hello':
-      return helloShape;
-    case 'pass':
-      return passShape;
-    case 'leave':
-      return leaveShape;
-    default:
-      return undefined;
-  }
-}
-
 /** Reads a downward message. Throws `MESSAGE_INVALID` for anything else: our own side is expected to speak correctly. */
 export function readDownward(text: string): Downward {
   let value: unknown;
@@ -76,7 +66,25 @@ export function readDownward(text: string): Downward {
   return value as Downward;
 }
 
-/** The most frequent message, checked by hand. */
+const TAG_DIGITS = 16;
+
+function controlShapeOf(text: string): typeof helloShape | typeof passShape | typeof leaveShape | undefined {
+  if (text.length > CONTROL_BYTES_MAX) return undefined;
+  const read = readStrictJson(text);
+  if (!read.ok || !isJsonObject(read.value)) return undefined;
+  switch (read.value['kind']) {
+    case 'hello':
+      return helloShape;
+    case 'pass':
+      return passShape;
+    case 'leave':
+      return leaveShape;
+    default:
+      return undefined;
+  }
+}
+
+/** The most frequent message, checked by hand as far as a worker looks at it. */
 function isPlainVerdict(value: unknown): value is VerdictMessage {
   if (!isJsonObject(value) || value['kind'] !== 'verdict' || value['v'] !== PROTOCOL_VERSION || Object.keys(value).length !== 6) return false;
   const verdict = value['verdict'];
@@ -84,11 +92,15 @@ function isPlainVerdict(value: unknown): value is VerdictMessage {
     isJsonObject(verdict) &&
     verdict['kind'] === 'committed' &&
     Object.keys(verdict).length === 2 &&
-    Number.isSafeInteger(verdict['revision']) &&
-    Number.isSafeInteger(value['n']) &&
+    isCount(verdict['revision']) &&
+    isCount(value['n']) &&
     typeof value['agent'] === 'string' &&
     typeof value['space'] === 'string'
   );
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function invalid(what: string, cause: unknown): OplusError {

@@ -17,8 +17,13 @@ const agent = z.string().regex(AGENT_PATTERN);
 const session = z.string().regex(ADDRESS_PATTERN);
 const count = z.int().min(0);
 const positive = z.int().min(1);
+const tag = z.string().regex(/^[0-9a-f]{16}$/);
 
-/** Asks for an identity. `session` is a token that the worker keeps for its life; the same one again is the same session. */
+/**
+ * Asks for an identity. `session` is a token that the worker keeps for its life; the same one again is the same session.
+ * `after` is the incarnation that it takes the name over from, 0 when it knows of none: a hello that names another one than the
+ * newest is answered with who holds the name, so a hello that arrives late fences nobody.
+ */
 export type Hello = {
   readonly kind: 'hello';
   readonly v: typeof PROTOCOL_VERSION;
@@ -28,6 +33,7 @@ export type Hello = {
   readonly session: string;
   /** First 16 hex digits of the schema digest. */
   readonly schema: string;
+  readonly after: number;
 };
 
 /** Nothing to propose on this revision: barrier mode need not wait. */
@@ -50,7 +56,10 @@ export type Leave = {
 
 export type Upward = Hello | Proposal | Pass | Leave;
 
-/** An identity: `n` is that of the newest decided proposal, `verdict` its verdict; the log stands at `revision` or later. */
+/**
+ * Who holds a name: the asker, or another session, which is named. `n` is that of the newest decided proposal, `verdict` its
+ * verdict; the log stands at `revision` or later.
+ */
 export type Welcome = {
   readonly kind: 'welcome';
   readonly v: typeof PROTOCOL_VERSION;
@@ -73,15 +82,20 @@ export type VerdictMessage = {
   readonly verdict: Verdict;
 };
 
-/** A message that was turned away before it became anything. `n` or `session` says which, where that could be read. */
+/**
+ * A message that was turned away before it became anything: no dot was used, nothing was logged. `of` is its tag (`tagOf`), so that a
+ * refusal that arrives late is not taken for one of a newer message. `revision` is that of the state that refused it, absent when the
+ * bytes alone were enough: whoever knows of a newer revision knows better.
+ */
 export type Refusal = {
   readonly kind: 'refusal';
   readonly v: typeof PROTOCOL_VERSION;
-  readonly n?: number;
-  readonly session?: string;
+  readonly of: string;
+  readonly revision?: number;
   readonly issues: readonly Issue[];
 };
 
+/** That incarnation is over, whether it left or was taken over from. */
 export type Left = { readonly kind: 'left'; readonly v: typeof PROTOCOL_VERSION; readonly space: string; readonly agent: string; readonly incarnation: number };
 
 export type Downward = Welcome | VerdictMessage | Refusal | Left;
@@ -93,7 +107,8 @@ export const helloShape: z.ZodType<Hello> = z.strictObject({
   agent,
   role: z.string().regex(AGENT_PATTERN),
   session,
-  schema: z.string().regex(/^[0-9a-f]{16}$/),
+  schema: tag,
+  after: count,
 });
 
 export const passShape: z.ZodType<Pass> = z.strictObject({ kind: z.literal('pass'), v, space, agent, incarnation: positive, revision: count });
@@ -147,8 +162,8 @@ export const verdictMessageShape: z.ZodType<VerdictMessage> = z.strictObject({ k
 export const refusalShape: z.ZodType<Refusal> = z.strictObject({
   kind: z.literal('refusal'),
   v,
-  n: count.optional(),
-  session: z.string().optional(),
+  of: tag,
+  revision: z.int().min(-1).optional(),
   issues: z.array(issue),
 }) as unknown as z.ZodType<Refusal>;
 

@@ -1,12 +1,13 @@
 /**
  * A follower: folds the records of a log into a replica of one space, entry by entry to the same digest.
  *
- * Announcements are a hint; the log is read whenever one is missing, and when somebody knows of a newer revision.
+ * Announcements save reads and are never believed against the log: the log is read whenever one is missing or does not fit, and
+ * when somebody knows of a newer revision. What was folded from announcements alone is folded anew when it turns out void.
  */
-import { emptyShard, foldRecord, OplusError } from '@oplus/core';
+import { emptyShard, OplusError } from '@oplus/core';
 import type { Sealed, Shard, Space, StateSchema } from '@oplus/core';
-import { readAnnouncement } from '@oplus/protocol';
-import type { Bus, Clock, Closable, LogReader, Replica } from '@oplus/protocol';
+import { foldLogRecord, readAnnouncement } from '@oplus/protocol';
+import type { Bus, Clock, Closable, LogReader, Replica, StoredRecord } from '@oplus/protocol';
 
 export type FollowOptions = {
   readonly bus: Bus;
@@ -19,35 +20,48 @@ export type FollowOptions = {
   readonly pollMs?: number;
 };
 
-/** Reads the log up to its tail, then follows it. Throws `LOG_DAMAGED`, `LOG_DIVERGED`, or what log and bus throw. */
+/**
+ * Reads the log up to its tail, then follows it; bus and log stay open when it closes. Throws `LOG_DAMAGED`, `LOG_DIVERGED`,
+ * `SCHEMA_INVALID` when the space was begun with another definition, or what log and bus throw.
+ */
 export async function follow(options: FollowOptions): Promise<Replica> {
   const follower = new Follower(options);
   await follower.open();
   return follower;
 }
 
+const POLL_MS = 1_000;
+
+type Listener = (space: Space, sealed: Sealed | undefined) => void;
+
 class Follower implements Replica {
   readonly #options: FollowOptions;
-  readonly #listeners = new Set<(space: Space, sealed: Sealed | undefined) => void>();
+  readonly #listeners = new Set<Listener>();
+  /** As far as the log itself was read, and as far as we are with announcements. */
+  #read: Shard;
   #shard: Shard;
   #listening: Closable | undefined;
   #reading: Promise<void> | undefined;
   #isReadDue = false;
   #failure: Error | undefined;
+  /** Why the last read ended early, when the next one may not. */
+  #trouble: Error | undefined;
   #isClosed = false;
   #cancelPoll: () => void = () => undefined;
 
   constructor(options: FollowOptions) {
     this.#options = options;
-    this.#shard = emptyShard(new Map([[options.space, options.schema]]));
+    this.#read = emptyShard(new Map([[options.space, options.schema]]));
+    this.#shard = this.#read;
   }
 
   async open(): Promise<void> {
     this.#listening = await this.#options.bus.listen(this.#options.channel, (text) => this.#onAnnouncement(text));
     await this.#catchUp();
-    if (this.#failure !== undefined) {
+    const error = this.#failure ?? this.#trouble;
+    if (error !== undefined) {
       await this.close();
-      throw this.#failure;
+      throw error;
     }
     this.#schedulePoll();
   }
@@ -56,9 +70,11 @@ class Follower implements Replica {
     return this.#shard.spaces.get(this.#options.space) as Space;
   }
 
-  onChange(listener: (space: Space, sealed: Sealed | undefined) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  onChange(listener: Listener): () => void {
+    // A wrapper of its own, so that the same function may listen twice and end once.
+    const call: Listener = (space, sealed) => listener(space, sealed);
+    this.#listeners.add(call);
+    return () => this.#listeners.delete(call);
   }
 
   poke(): void {
@@ -71,6 +87,7 @@ class Follower implements Replica {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#listeners.clear();
     this.#cancelPoll();
     await this.#listening?.close();
     await this.#reading;
@@ -78,57 +95,90 @@ class Follower implements Replica {
 
   #onAnnouncement(text: string): void {
     if (this.#isClosed || this.#failure !== undefined) return;
-    const announced = readAnnouncement(text);
-    if (announced === undefined || announced.index <= this.#shard.index) return;
-    if (announced.index === this.#shard.index + 1 && this.#reading === undefined) this.#fold(announced.index, announced.body);
-    else void this.#catchUp();
+    const record = readAnnouncement(text);
+    if (record === undefined || record.index <= this.#shard.index) return;
+    // While the log is read, or when something is missing before it, this one is read there too.
+    if (this.#reading !== undefined || record.index !== this.#shard.index + 1 || !this.#foldAnnounced(record)) void this.#catchUp();
   }
 
-  /** Reads from the log until nothing is missing. Calls while one is running are served by one more pass. */
+  /** False when it does not fit. */
+  #foldAnnounced(record: StoredRecord): boolean {
+    try {
+      const folded = foldLogRecord(this.#shard, record);
+      if (folded.kind === 'void') return false;
+      this.#shard = folded.shard;
+      for (const sealed of folded.sealed) this.#notify(sealed);
+      return true;
+    } catch {
+      return false; // The log says whether it is really so.
+    }
+  }
+
+  /** Reads from the log until nothing is missing. Calls while one is running are served by one more pass. Never rejects. */
   #catchUp(): Promise<void> {
     this.#isReadDue = true;
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.#readOn().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
   }
 
-  async #read(): Promise<void> {
+  async #readOn(): Promise<void> {
     while (this.#isReadDue && !this.#isClosed && this.#failure === undefined) {
       this.#isReadDue = false;
+      this.#trouble = undefined;
       try {
-        for await (const { index, body } of this.#options.log.read(this.#shard.index + 1)) {
-          if (this.#isClosed) return;
-          this.#fold(index, body);
-        }
+        await this.#readToTail();
       } catch (error) {
-        if (error instanceof OplusError && (error.code === 'TRANSPORT_TIMEOUT' || error.code === 'BROKER_UNREACHABLE')) return; // The poll tries again.
-        this.#failure ??= error as Error;
+        if (this.#isClosed) return;
+        this.#trouble = error as Error;
+        if (isPassing(error)) return; // The poll tries again.
+        this.#failure = error as Error;
         this.#notify(undefined);
       }
     }
   }
 
-  #fold(index: number, body: string): void {
-    try {
-      const folded = foldRecord(this.#shard, index, body);
+  async #readToTail(): Promise<void> {
+    // What announcements told is in the log too, unless they were wrong: then it is read again from where the log was last read.
+    let isAhead = this.#shard.index > this.#read.index;
+    for await (const record of this.#options.log.read(this.#shard.index + 1)) {
+      if (this.#isClosed) return;
+      const folded = foldLogRecord(this.#shard, record);
+      if (folded.kind === 'void' && isAhead) {
+        this.#shard = this.#read;
+        this.#isReadDue = true;
+        return;
+      }
+      isAhead = false;
       this.#shard = folded.shard;
+      this.#read = folded.shard;
       if (folded.kind === 'folded') for (const sealed of folded.sealed) this.#notify(sealed);
-    } catch (error) {
-      this.#failure = error as Error;
-      this.#notify(undefined);
     }
   }
 
   #notify(sealed: Sealed | undefined): void {
     const space = this.space();
-    for (const listener of this.#listeners) listener(space, sealed);
+    for (const listener of this.#listeners) {
+      try {
+        listener(space, sealed);
+      } catch (error) {
+        // A mistake of whoever listens: it must not cost others the news, nor go unnoticed.
+        setImmediate(() => {
+          throw error;
+        });
+      }
+    }
   }
 
   #schedulePoll(): void {
     if (this.#isClosed || this.#failure !== undefined) return;
-    this.#cancelPoll = this.#options.clock.after(this.#options.pollMs ?? 1_000, () => {
+    this.#cancelPoll = this.#options.clock.after(this.#options.pollMs ?? POLL_MS, () => {
       void this.#catchUp().then(() => this.#schedulePoll());
     });
   }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof OplusError && (error.code === 'TRANSPORT_TIMEOUT' || error.code === 'BROKER_UNREACHABLE' || error.code === 'LOG_LOCKED');
 }

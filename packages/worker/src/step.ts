@@ -1,41 +1,59 @@
 /**
- * The worker's step: pure and total. SPEC: WK1-WK7.
+ * The worker's step: pure and total. SPEC: WK1-WK10.
  */
-import { canonical, OplusError } from '@oplus/core';
-import type { Issue, Json } from '@oplus/core';
-import { encodeMessage, PROTOCOL_VERSION, readDownward } from '@oplus/protocol';
-import type { Downward, Hello, Refusal, Welcome } from '@oplus/protocol';
+import { canonical, fitsUtf8, invariant, OplusError, PROPOSAL_BYTES_MAX } from '@oplus/core';
+import type { Issue, Json, Proposal } from '@oplus/core';
+import { encodeMessage, PROTOCOL_VERSION, readDownward, tagOf } from '@oplus/protocol';
+import type { Downward, Hello, Refusal, VerdictMessage, Welcome } from '@oplus/protocol';
 import { RESEND_MS, RESEND_MS_MAX } from './state.ts';
-import type { Effect, Identity, Input, Pending, Step, WorkerState } from './state.ts';
+import type { Effect, Identity, Input, Step, WorkerState } from './state.ts';
 
 /** Begins a session: says hello until it is welcomed. */
-export function greet(given: { readonly space: string; readonly agent: string; readonly role: string; readonly session: string; readonly schema: string }): Step {
-  const { space, agent, session } = given;
-  const hello: Hello = { kind: 'hello', v: PROTOCOL_VERSION, ...given };
-  const state: WorkerState = { phase: 'joining', space, agent, session, identity: undefined, pending: undefined, revision: -1 };
-  return sent(state, { text: encodeMessage(hello), n: 0, delayMs: RESEND_MS });
+export function greet(given: Pick<Hello, 'space' | 'agent' | 'role' | 'session' | 'schema'>): Step {
+  const { space, agent, role, session, schema } = given;
+  const hello: Hello = { kind: 'hello', v: PROTOCOL_VERSION, space, agent, role, session, schema, after: 0 };
+  return sent({ phase: 'joining', hello, identity: undefined, pending: undefined, revision: -1, passedOn: -1 }, encodeMessage(hello));
 }
 
-/** Advances the session by one input. */
+/** Advances the session by one input. Throws `INVARIANT` for a proposal that JSON cannot say, and for one that is not told while idle. */
 export function step(state: WorkerState, input: Input): Step {
   if (state.phase === 'ended') return still(state);
   switch (input.kind) {
     case 'timer':
-      return state.pending === undefined ? still(state) : sent(state, { ...state.pending, delayMs: Math.min(state.pending.delayMs * 2, RESEND_MS_MAX) });
+      return onTimer(state, input.revision);
     case 'message':
       return onMessage(state, input.body);
-    case 'propose': {
-      const { incarnation, n } = state.identity as Identity;
-      const text = canonical({ ...input.proposal, incarnation, n: n + 1 } as unknown as Json);
-      return sent({ ...state, phase: 'proposing' }, { text, n: n + 1, delayMs: RESEND_MS });
+    case 'propose':
+      return onPropose(state, input.proposal);
+    case 'pass': {
+      const { incarnation } = idle(state);
+      const { space, agent } = state.hello;
+      const text = encodeMessage({ kind: 'pass', v: PROTOCOL_VERSION, space, agent, incarnation, revision: input.revision });
+      return sent({ ...state, passedOn: input.revision }, text);
     }
     case 'leave': {
-      if (state.identity === undefined) return ended(state, undefined);
-      const { space, agent } = state;
-      const text = encodeMessage({ kind: 'leave', v: PROTOCOL_VERSION, space, agent, incarnation: state.identity.incarnation });
-      return sent({ ...state, phase: 'leaving' }, { text, n: 0, delayMs: RESEND_MS });
+      const { incarnation } = idle(state);
+      const { space, agent } = state.hello;
+      return sent({ ...state, phase: 'leaving' }, encodeMessage({ kind: 'leave', v: PROTOCOL_VERSION, space, agent, incarnation }));
     }
   }
+}
+
+function onTimer(state: WorkerState, revision: number): Step {
+  const { phase, pending } = state;
+  if (pending === undefined) return still(state);
+  // The round that the pass was for is over.
+  if (phase === 'idle' && revision > state.passedOn) return still({ ...state, pending: undefined });
+  return sent(state, pending.text, Math.min(pending.delayMs * 2, RESEND_MS_MAX));
+}
+
+function onPropose(state: WorkerState, proposal: Omit<Proposal, 'n' | 'incarnation'>): Step {
+  const { incarnation, n } = idle(state);
+  const text = canonical({ ...proposal, incarnation, n: n + 1 } as unknown as Json);
+  if (fitsUtf8(text, PROPOSAL_BYTES_MAX)) return sent({ ...state, phase: 'proposing' }, text);
+  const hint = `The proposal has ${text.length} characters; ${PROPOSAL_BYTES_MAX} bytes are allowed. Put large data into an artefact.`;
+  const issues: readonly Issue[] = [{ path: '', code: 'too_large', rule: 'gate', recovery: 'change', hint }];
+  return { state: { ...state, pending: undefined }, effects: [{ kind: 'answered', answer: { kind: 'refused', issues } }] };
 }
 
 function onMessage(state: WorkerState, body: string): Step {
@@ -48,55 +66,75 @@ function onMessage(state: WorkerState, body: string): Step {
   switch (message.kind) {
     case 'welcome':
       return onWelcome(state, message);
-    case 'verdict': {
-      if (state.phase !== 'proposing' || message.space !== state.space || message.n !== state.pending?.n) return still(state);
-      const { verdict } = message;
-      const identity = { incarnation: (state.identity as Identity).incarnation, n: message.n };
-      return {
-        state: { ...state, phase: 'idle', identity, pending: undefined, revision: Math.max(state.revision, verdict.revision) },
-        effects: [{ kind: 'answered', answer: verdict }],
-      };
-    }
+    case 'verdict':
+      return onVerdict(state, message);
     case 'refusal':
       return onRefusal(state, message);
-    case 'left':
-      return state.phase === 'leaving' && message.incarnation === state.identity?.incarnation ? ended(state, undefined) : still(state);
+    case 'left': {
+      const isOurs = message.space === state.hello.space && message.incarnation === state.identity?.incarnation;
+      return state.phase === 'leaving' && isOurs ? ended(state, undefined) : still(state);
+    }
   }
 }
 
 function onWelcome(state: WorkerState, welcome: Welcome): Step {
-  if (welcome.space !== state.space) return still(state);
-  if (welcome.session !== state.session) {
+  const { phase, hello, identity } = state;
+  const { session, incarnation, n } = welcome;
+  if (welcome.space !== hello.space) return still(state);
+  const revision = Math.max(state.revision, welcome.revision);
+  if (phase !== 'joining') {
     // Somebody else was welcomed under this name after us: this session is over.
-    return state.identity !== undefined && welcome.incarnation > state.identity.incarnation ? ended(state, fenced(state)) : still(state);
+    return session !== hello.session && incarnation > (identity as Identity).incarnation ? ended(state, fenced(state)) : still(state);
   }
-  if (state.phase !== 'joining') return still(state);
-  const identity = { incarnation: welcome.incarnation, n: welcome.n };
+  if (session === hello.session) {
+    return { state: { ...state, phase: 'idle', identity: { incarnation, n }, pending: undefined, revision }, effects: [{ kind: 'joined' }] };
+  }
+  if (incarnation <= hello.after) return still(state);
+  const next: Hello = { ...hello, after: incarnation };
+  return sent({ ...state, hello: next, revision }, encodeMessage(next));
+}
+
+function onVerdict(state: WorkerState, { space, n, verdict }: VerdictMessage): Step {
+  if (state.phase !== 'proposing' || space !== state.hello.space) return still(state);
+  const { incarnation, n: decided } = state.identity as Identity;
+  if (n !== decided + 1) return still(state);
+  const revision = Math.max(state.revision, verdict.revision);
   return {
-    state: { ...state, phase: 'idle', identity, pending: undefined, revision: welcome.revision },
-    effects: [{ kind: 'joined' }],
+    state: { ...state, phase: 'idle', identity: { incarnation, n }, pending: undefined, revision },
+    effects: [{ kind: 'answered', answer: verdict }],
   };
 }
 
-function onRefusal(state: WorkerState, refusal: Refusal): Step {
-  const codes = new Set(refusal.issues.map((issue) => issue.code));
-  if (state.phase === 'joining') {
-    if (refusal.session !== undefined && refusal.session !== state.session) return still(state);
-    return ended(state, refused(refusal.issues));
+function onRefusal(state: WorkerState, { of, revision, issues }: Refusal): Step {
+  // Of another message, or by a coordinator that is behind what we know: whoever is not will answer.
+  if (state.pending === undefined || of !== tagOf(state.pending.text) || (revision !== undefined && revision < state.revision)) return still(state);
+  const codes = new Set(issues.map((issue) => issue.code));
+  switch (state.phase) {
+    case 'joining':
+      return ended(state, refused(issues));
+    case 'proposing':
+      if (codes.has('gap')) return still(state);
+      if (codes.has('fenced') || codes.has('unknown_agent') || codes.has('equivocation') || codes.has('replayed')) return ended(state, fenced(state));
+      return { state: { ...state, phase: 'idle', pending: undefined }, effects: [{ kind: 'answered', answer: { kind: 'refused', issues } }] };
+    case 'leaving':
+      return ended(state, refused(issues));
+    case 'idle':
+    case 'ended':
+      return still(state);
   }
-  if (state.phase !== 'proposing' || (refusal.n !== undefined && refusal.n !== state.pending?.n)) return still(state);
-  if (codes.has('fenced') || codes.has('unknown_agent')) return ended(state, fenced(state));
-  if (codes.has('equivocation') || codes.has('replayed')) return ended(state, fenced(state));
-  if (codes.has('gap')) return still(state);
-  return { state: { ...state, phase: 'idle', pending: undefined }, effects: [{ kind: 'answered', answer: { kind: 'refused', issues: refusal.issues } }] };
 }
 
-function sent(state: WorkerState, pending: Pending): Step {
+function idle(state: WorkerState): Identity {
+  invariant(state.phase === 'idle' && state.identity !== undefined, `a session that is ${state.phase} has no room for this`);
+  return state.identity;
+}
+
+function sent(state: WorkerState, text: string, delayMs: number = RESEND_MS): Step {
   const effects: readonly Effect[] = [
-    { kind: 'send', body: pending.text },
-    { kind: 'wake', delayMs: pending.delayMs },
+    { kind: 'send', body: text },
+    { kind: 'wake', delayMs },
   ];
-  return { state: { ...state, pending }, effects };
+  return { state: { ...state, pending: { text, delayMs } }, effects };
 }
 
 function still(state: WorkerState): Step {
@@ -107,12 +145,17 @@ function ended(state: WorkerState, error: OplusError | undefined): Step {
   return { state: { ...state, phase: 'ended', pending: undefined }, effects: [{ kind: 'ended', error }] };
 }
 
-function fenced(state: WorkerState): OplusError {
-  return new OplusError('FENCED', `another session speaks as ${state.agent}`, { hint: 'Join again for a new incarnation; what was committed stays committed.' });
+function fenced({ hello }: WorkerState): OplusError {
+  return new OplusError('FENCED', `this session of ${hello.agent} is over: it has left, or another one took the name over`, {
+    hint: 'Join again for a new incarnation; what was committed stays committed.',
+  });
 }
 
 function refused(issues: readonly Issue[]): OplusError {
   const first = issues[0];
-  const isVersion = first?.code === 'protocol';
-  return new OplusError(isVersion ? 'PROTOCOL_VERSION' : 'USAGE', `hello was refused: ${first?.code ?? 'no reason'} (${first?.rule ?? ''})`, { hint: first?.hint ?? '' });
+  const code = first?.path === '/v' ? 'PROTOCOL_VERSION' : first?.rule === 'schema digest' ? 'SCHEMA_INVALID' : first?.code === 'fenced' ? 'FENCED' : 'USAGE';
+  return new OplusError(code, `the coordinator refused the session: ${first?.code ?? 'no reason'} (${first?.rule ?? ''})`, {
+    hint: first?.hint ?? '',
+    ...(first?.path === undefined || first.path === '' ? {} : { path: first.path }),
+  });
 }

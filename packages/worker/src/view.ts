@@ -29,7 +29,10 @@ export interface View {
    * `TRANSPORT_CLOSED` after `leave` or `close`.
    */
   propose(draft: Draft): Promise<Answer>;
-  /** Says that there is nothing to propose on this view: in barrier mode the round then need not wait for this worker. */
+  /**
+   * Says that there is nothing to propose on this view: in barrier mode the round then need not wait for this worker. Resolves when
+   * it is said; it is said again until a newer revision is known or something else is said.
+   */
   pass(): Promise<void>;
 }
 
@@ -37,14 +40,20 @@ export interface View {
 export interface Worker {
   readonly agent: string;
   readonly role: string;
-  /** The newest sealed state known here, never older than the worker's own last verdict. */
+  /**
+   * The newest sealed state known here, never older than the worker's own last verdict. Throws why the replica stopped following, once
+   * it has, and why the session is over, once it is.
+   */
   view(): Promise<View>;
   /** The newest sealed state known here, without waiting. Right after an answer it may be older than that answer. */
   newest(): View;
-  /** Resolves with a view newer than the given one. */
+  /** Resolves with a view newer than the given one. Throws as `view` does. */
   viewAfter(view: View): Promise<View>;
-  /** Leaves the space for good: its agent name stays known, its session ends. Then closes. */
+  /** After the answer to what it has proposed, leaves the space: its agent name stays known, its session ends. Then closes. Idempotent. */
   leave(): Promise<void>;
-  /** Ends the session without a word, as a crash would. */
+  /**
+   * Ends the session without a word, as a crash would. A proposal that waits for its answer rejects with `TRANSPORT_CLOSED`; whether
+   * it was committed stands in the log. Idempotent.
+   */
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@
  */
 import { AGENT_PATTERN, OplusError, project, withoutEchoes } from '@oplus/core';
 import type { Projection, Proposal, Reader, Space } from '@oplus/core';
-import { encodeMessage, PROTOCOL_VERSION } from '@oplus/protocol';
+import { ADDRESS_PATTERN } from '@oplus/protocol';
 import type { Attachment, Bus, Clock, Replica } from '@oplus/protocol';
 import type { Effect, Input, Step, WorkerState } from './state.ts';
 import { greet, step } from './step.ts';
@@ -19,19 +19,36 @@ export type JoinOptions = {
   readonly role: string;
   /** A token of 1 to 64 of `a-z 0-9 _ -` that no other session has ever used. */
   readonly session: string;
+  /** Gives up waiting for the welcome when it fires; later it does nothing. */
+  readonly signal?: AbortSignal;
 };
 
 /**
- * Says hello and waits for its identity, however long it takes. Throws `USAGE` or `PROTOCOL_VERSION` when it is refused.
- * A live session under the same name is fenced.
+ * Says hello and waits for its identity, however long it takes. A live session under the same name is fenced. Throws `USAGE`
+ * (a name, role or session that cannot be, an unknown space, no room), `SCHEMA_INVALID` (the space has another definition),
+ * `PROTOCOL_VERSION`, why the replica failed, what the bus throws, or the reason of the signal.
  */
 export async function join(options: JoinOptions): Promise<Worker> {
-  if (!AGENT_PATTERN.test(options.agent)) {
-    throw new OplusError('USAGE', `${options.agent} cannot be the name of an agent`, { hint: 'Use a-z, 0-9 and -, beginning with a letter, at most 32.' });
+  const { agent, session, signal } = options;
+  if (!AGENT_PATTERN.test(agent)) {
+    throw new OplusError('USAGE', `${JSON.stringify(agent)} cannot be the name of an agent`, { hint: 'Use a-z, 0-9 and -, beginning with a letter, at most 32.' });
   }
-  const session = new Session(options);
-  await session.open();
-  return session;
+  if (!ADDRESS_PATTERN.test(session)) {
+    throw new OplusError('USAGE', `${JSON.stringify(session)} cannot be the token of a session`, { hint: 'Use a-z, 0-9, _ and -, at most 64.' });
+  }
+  signal?.throwIfAborted();
+  const joining = new Session(options);
+  const abort = (): void => joining.end(signal?.reason as Error);
+  signal?.addEventListener('abort', abort);
+  try {
+    await joining.open();
+  } catch (error) {
+    await joining.close();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+  return joining;
 }
 
 type Ask<T> = { readonly resolve: (value: T) => void; readonly reject: (error: Error) => void };
@@ -43,11 +60,13 @@ class Session implements Worker {
   #state: WorkerState;
   #attachment: Attachment | undefined;
   #cancelWake: () => void = () => undefined;
-  #joining: Ask<void> | undefined;
+  /** The one who waits for the session: to be joined, or to be over. */
+  #waiting: Ask<void> | undefined;
   #asking: Ask<Answer> | undefined;
-  #leaving: Ask<void> | undefined;
   #ending: Error | undefined;
-  /** Proposals wait for each other here. */
+  /** Those who wait for a view; called when the session ends. */
+  readonly #lookers = new Set<() => void>();
+  /** Proposals, passes and the leave wait for each other here. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: JoinOptions) {
@@ -60,41 +79,55 @@ class Session implements Worker {
   async open(): Promise<void> {
     const { bus, channel, agent } = this.#options;
     this.#attachment = await bus.attach(channel, agent, (body) => this.#tell({ kind: 'message', body }));
-    const welcomed = new Promise<void>((resolve, reject) => {
-      this.#joining = { resolve, reject };
+    if (this.#ending !== undefined) throw this.#ending;
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#take(this.#greeting());
     });
-    this.#take(this.#greeting());
-    await welcomed;
   }
 
-  async view(): Promise<View> {
-    return this.#viewOf(await this.#spaceAt((space) => space.revision >= this.#state.revision));
+  view(): Promise<View> {
+    return this.#viewAt(this.#state.revision);
   }
 
   newest(): View {
     return this.#viewOf(this.#options.replica.space());
   }
 
-  async viewAfter(view: View): Promise<View> {
-    const past = Math.max(view.space.revision + 1, this.#state.revision);
-    return this.#viewOf(await this.#spaceAt((space) => space.revision >= past));
+  viewAfter(view: View): Promise<View> {
+    return this.#viewAt(Math.max(view.space.revision + 1, this.#state.revision));
   }
 
   async leave(): Promise<void> {
-    if (this.#state.phase === 'ended') return;
-    await this.#turn.catch(() => undefined);
-    const left = new Promise<void>((resolve, reject) => {
-      this.#leaving = { resolve, reject };
-    });
-    this.#tell({ kind: 'leave' });
-    await left;
-    await this.close();
+    try {
+      await this.#inTurn(async () => {
+        if (this.#ending !== undefined) return;
+        await new Promise<void>((resolve, reject) => {
+          this.#waiting = { resolve, reject };
+          this.#tell({ kind: 'leave' });
+        });
+      });
+    } finally {
+      await this.close();
+    }
   }
 
   async close(): Promise<void> {
-    this.#cancelWake();
-    this.#end(new OplusError('TRANSPORT_CLOSED', `${this.agent} has closed its session`));
+    this.end(new OplusError('TRANSPORT_CLOSED', `${this.agent} has closed its session`));
     await this.#attachment?.close();
+  }
+
+  /** Ends the session for this reason, unless it has ended: whoever waits for it is told, no timer is left. */
+  end(error: Error): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = error;
+    this.#cancelWake();
+    this.#waiting?.reject(error);
+    this.#asking?.reject(error);
+    this.#waiting = undefined;
+    this.#asking = undefined;
+    for (const look of this.#lookers) look();
+    this.#attachment?.close().catch(() => undefined); // `close` reports what it throws.
   }
 
   #greeting(): Step {
@@ -109,33 +142,32 @@ class Session implements Worker {
       project: (reader: Omit<Reader, 'agent' | 'role'>, charsMax: number, projection?: Projection) =>
         project(space, { ...reader, agent: this.agent, role: this.role }, charsMax, projection),
       propose: (draft) => this.#propose(space, draft),
-      pass: async () => {
-        const { identity } = this.#state;
-        if (identity === undefined || this.#ending !== undefined) return;
-        this.#attachment?.send(
-          encodeMessage({
-            kind: 'pass',
-            v: PROTOCOL_VERSION,
-            space: space.name,
-            agent: this.agent,
-            incarnation: identity.incarnation,
-            revision: space.revision,
-          }),
-        );
-      },
+      pass: () =>
+        this.#inTurn(async () => {
+          if (this.#ending === undefined) this.#tell({ kind: 'pass', revision: space.revision });
+        }),
     };
   }
 
   #propose(space: Space, draft: Draft): Promise<Answer> {
-    const answer = this.#turn.then(() => {
+    return this.#inTurn(() => {
       if (this.#ending !== undefined) throw this.#ending;
       return new Promise<Answer>((resolve, reject) => {
         this.#asking = { resolve, reject };
-        this.#tell({ kind: 'propose', proposal: this.#proposalOf(space, draft) });
+        try {
+          this.#tell({ kind: 'propose', proposal: this.#proposalOf(space, draft) });
+        } catch (cause) {
+          this.#asking = undefined;
+          throw new OplusError('USAGE', 'the draft cannot be said in JSON', { hint: 'No undefined, no numbers that are not finite, no deep nesting.', cause });
+        }
       });
     });
-    this.#turn = answer.catch(() => undefined);
-    return answer;
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(run);
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 
   #proposalOf(space: Space, draft: Draft): Omit<Proposal, 'n' | 'incarnation'> {
@@ -157,39 +189,41 @@ class Session implements Worker {
     };
   }
 
-  #spaceAt(isEnough: (space: Space) => boolean): Promise<Space> {
+  /** The first view of at least that revision. */
+  async #viewAt(least: number): Promise<View> {
     const { replica, clock } = this.#options;
+    const failure = this.#ending ?? replica.failure();
+    if (failure !== undefined) throw failure;
     const now = replica.space();
-    if (isEnough(now)) return Promise.resolve(now);
-    return new Promise<Space>((resolve, reject) => {
-      const stop = (): void => {
-        end();
-        cancel();
-      };
-      const look = (): void => {
-        const failure = replica.failure() ?? this.#ending;
-        if (failure !== undefined) {
-          stop();
-          reject(failure);
-        } else if (isEnough(replica.space())) {
-          stop();
-          resolve(replica.space());
-        }
-      };
-      const end = replica.onChange(look);
-      let cancel: () => void = () => undefined;
-      const poke = (): void => {
-        replica.poke();
-        look();
-        cancel = clock.after(POKE_MS, poke);
-      };
-      cancel = clock.after(POKE_MS, poke);
-      look();
-    });
+    if (now.revision >= least) return this.#viewOf(now);
+    let cancelPoke: () => void = () => undefined;
+    let unlisten: () => void = () => undefined;
+    let look: () => void = () => undefined;
+    try {
+      return await new Promise<View>((resolve, reject) => {
+        look = () => {
+          const lost = this.#ending ?? replica.failure();
+          const space = replica.space();
+          if (lost !== undefined) reject(lost);
+          else if (space.revision >= least) resolve(this.#viewOf(space));
+        };
+        const poke = (): void => {
+          cancelPoke = clock.after(POKE_MS, poke);
+          replica.poke();
+        };
+        cancelPoke = clock.after(POKE_MS, poke);
+        unlisten = replica.onChange(look);
+        this.#lookers.add(look);
+      });
+    } finally {
+      cancelPoke();
+      unlisten();
+      this.#lookers.delete(look);
+    }
   }
 
   #tell(input: Input): void {
-    this.#take(step(this.#state, input));
+    if (this.#ending === undefined) this.#take(step(this.#state, input));
   }
 
   #take({ state, effects }: Step): void {
@@ -204,11 +238,12 @@ class Session implements Worker {
         break;
       case 'wake':
         this.#cancelWake();
-        this.#cancelWake = this.#options.clock.after(effect.delayMs, () => this.#tell({ kind: 'timer' }));
+        this.#cancelWake = this.#options.clock.after(effect.delayMs, () => this.#onTimer());
         break;
       case 'joined':
         this.#cancelWake();
-        this.#joining?.resolve();
+        this.#waiting?.resolve();
+        this.#waiting = undefined;
         break;
       case 'answered':
         this.#cancelWake();
@@ -216,18 +251,19 @@ class Session implements Worker {
         this.#asking = undefined;
         break;
       case 'ended':
-        this.#cancelWake();
-        this.#leaving?.resolve();
-        this.#end(effect.error ?? new OplusError('TRANSPORT_CLOSED', `${this.agent} has left`));
+        if (effect.error === undefined) this.#waiting?.resolve();
+        this.#waiting = effect.error === undefined ? undefined : this.#waiting;
+        this.end(effect.error ?? new OplusError('TRANSPORT_CLOSED', `${this.agent} has left`));
         break;
     }
   }
 
-  #end(error: Error): void {
-    this.#ending ??= error;
-    this.#joining?.reject(this.#ending);
-    this.#asking?.reject(this.#ending);
-    this.#asking = undefined;
+  /** A replica that has failed cannot lead to a view again, so nobody waits for an answer either. */
+  #onTimer(): void {
+    const { replica } = this.#options;
+    const failure = replica.failure();
+    if (failure === undefined) this.#tell({ kind: 'timer', revision: replica.space().revision });
+    else this.end(failure);
   }
 }
 

@@ -10,7 +10,7 @@ import type { Node } from './source.ts';
 export const LINES_MAX = 400;
 
 /** Files whose format asks for a default export. */
-export const DEFAULT_EXPORTS: readonly string[] = ['vitest.config.ts'];
+const DEFAULT_EXPORTS: readonly string[] = ['vitest.config.ts'];
 
 /** Faults of size, name and opening. */
 export function shapeFaults(path: string, text: string): readonly string[] {

@@ -3,6 +3,7 @@
  */
 import type { Contender } from '../contender.ts';
 import { memoryFold } from './memory-fold.ts';
+import { oplusMemory, oplusNats, oplusSqlite } from './oplus.ts';
 import { natsKv, natsKvBackoff } from './nats-kv.ts';
 import { postgresRows, postgresSerializable } from './postgres.ts';
 import { redisLua, redisLuaDocument, redisLuaLogged } from './redis-lua.ts';
@@ -11,6 +12,9 @@ import { yjs } from './yjs.ts';
 
 export const CONTENDERS: readonly Contender[] = [
   memoryFold,
+  oplusMemory,
+  oplusSqlite,
+  oplusNats,
   sqliteNormal,
   sqliteFull,
   redisLua,

@@ -20,14 +20,6 @@ export type WarehouseAction =
   | { readonly name: 'Move'; readonly item: string; readonly from: string; readonly to: string }
   | { readonly name: 'Wait' };
 
-/** The arguments of each action, in the order in which its line names them. */
-export const ACTION_ARGUMENTS: { readonly [name in WarehouseAction['name']]: readonly string[] } = {
-  Store: ['item', 'shelf'],
-  Ship: ['item', 'shelf'],
-  Move: ['item', 'from', 'to'],
-  Wait: [],
-};
-
 /** The action behind the form that a proposal carries; a sentence when it is none of ours. Never throws. */
 export function readAction(action: Action): WarehouseAction | string {
   const names = argumentsOf(action.name);
@@ -51,15 +43,6 @@ export function actionOf(action: WarehouseAction): Action {
   return { name, args };
 }
 
-/** The action behind a line such as `Store item-0001 S001`; a sentence when it is none. */
-export function parseAction(line: string): WarehouseAction | string {
-  const [name = '', ...values] = line.trim().split(/\s+/);
-  const names = argumentsOf(name);
-  if (names !== undefined && names.length !== values.length)
-    return `${name} is written: ${[name, ...names.map((one) => `<${one}>`)].join(' ')}.`;
-  return readAction({ name, args: Object.fromEntries(values.map((value, i) => [names?.[i] ?? String(i), value])) });
-}
-
 /** The line of an action. */
 export function actionLine(action: WarehouseAction): string {
   const { name, ...args } = action;
@@ -80,6 +63,14 @@ export function patchOf(action: WarehouseAction): JsonObject {
       return {};
   }
 }
+
+/** The arguments of each action, in the order in which its line names them. */
+const ACTION_ARGUMENTS: { readonly [name in WarehouseAction['name']]: readonly string[] } = {
+  Store: ['item', 'shelf'],
+  Ship: ['item', 'shelf'],
+  Move: ['item', 'from', 'to'],
+  Wait: [],
+};
 
 function argumentsOf(name: string): readonly string[] | undefined {
   return Object.hasOwn(ACTION_ARGUMENTS, name) ? ACTION_ARGUMENTS[name as WarehouseAction['name']] : undefined;

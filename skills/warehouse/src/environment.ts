@@ -11,7 +11,7 @@ import { OplusError } from '@oplus/core';
 import { actionLine, readAction } from './action.ts';
 import { meets, observationOf } from './goal.ts';
 import { ITEMS_MAX } from './inventory.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf, WORKERS_MAX } from './layout.ts';
 import type { Deal } from './routing.ts';
 import { dealerOf } from './routing.ts';
 import type { World } from './world.ts';
@@ -29,7 +29,7 @@ export interface WarehouseEnvironment extends Environment {
 }
 
 /** Most events of one run: every one could bring an item, and items of `disjoint` workers are numbered in turn. */
-export const STEPS_MAX = 9900;
+export const STEPS_MAX: number = ITEMS_MAX - WORKERS_MAX;
 
 /** Opens the warehouse of a plan, empty. Throws `USAGE` for a plan that cannot be played. */
 export function openWarehouse(plan: WarehousePlan): WarehouseEnvironment {

@@ -19,19 +19,12 @@ import type { Layout } from './layout.ts';
 import { offeredShelves } from './layout.ts';
 import type { WarehouseFields, WarehouseViews } from './state.ts';
 
-/** How many free shelves a view names. */
-export const FREE_SHOWN = 4;
-
 /** Stands for no shelf, and for no item: as wide as a name. */
 export const NO_SHELF = 'none';
 export const NO_ITEM = 'item-none';
 
 /** Characters of every view. */
 export const VIEW_CHARS = 175;
-
-/** Position of the first worker's `fallback` among the free shelves, and the distance to the next worker's. */
-const FALLBACK_FIRST = 8;
-const FALLBACK_STRIDE = 3;
 
 /** The projection of one run. O(shelves) per view; no list in it grows. */
 export function warehouseProjection(layout: Layout): Projection<WarehouseFields> {
@@ -53,6 +46,13 @@ export function warehouseProjection(layout: Layout): Projection<WarehouseFields>
     };
   };
 }
+
+/** How many free shelves a view names. */
+const FREE_SHOWN = 4;
+
+/** Position of the first worker's `fallback` among the free shelves, and the distance to the next worker's. */
+const FALLBACK_FIRST = 8;
+const FALLBACK_STRIDE = 3;
 
 function aboutOf(views: WarehouseViews, reader: Reader): JsonObject {
   const goal = readObservation(reader.focus);

@@ -19,9 +19,6 @@ import { ownerOf, ownShelves } from './layout.ts';
 import { seededRandom } from './random.ts';
 import type { World } from './world.ts';
 
-/** Events that may wait for one busy worker before the stream pauses. */
-export const WAITING_MAX = 2;
-
 /** Numbered from 1; under `disjoint` the numbers of different workers interleave. */
 export type Dealt = { readonly id: number; readonly goal: Goal };
 
@@ -50,6 +47,9 @@ export function dealerOf(layout: Layout, steps: number, seed: number): Dealer {
       return sharedDealer(steps, seed);
   }
 }
+
+/** Events that may wait for one busy worker before the stream pauses. */
+const WAITING_MAX = 2;
 
 function disjointDealer(layout: Layout, steps: number, seed: number): Dealer {
   const count = layout.agents.length;

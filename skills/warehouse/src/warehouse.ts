@@ -64,7 +64,9 @@ const ACTIONS: { readonly [name: string]: ActionDefinition } = {
   },
   Move: {
     description: 'puts an item from one shelf on another, free one',
-    args: z.strictObject({ item: itemType, from: shelfType, to: shelfType }),
+    args: z
+      .strictObject({ item: itemType, from: shelfType, to: shelfType })
+      .refine(({ from, to }) => from !== to, 'Move needs two different shelves'),
   },
   Wait: { description: 'does nothing, when the work is done already', args: z.strictObject({}) },
 };

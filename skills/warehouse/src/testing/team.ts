@@ -7,8 +7,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { OpenEvent, Prompted, Ruling, TaskDecision } from '@oplus/agent';
-import type { Admitted, Space, StateDefinition, Verdict } from '@oplus/core';
-import { admit, canonical, compareText, isJsonObject, loadState, project, seal, unbornSpace } from '@oplus/core';
+import type { Admitted, Decided, Space, StateDefinition, Verdict } from '@oplus/core';
+import { admit, canonical, compareText, isJsonObject, loadState, project, seal, trieAt, unbornSpace } from '@oplus/core';
 import type { Json, JsonObject, Projection, Sha256, StateSchema } from '@oplus/core';
 import type { WarehouseEnvironment, WarehousePlan } from '../environment.ts';
 import { openWarehouse } from '../environment.ts';
@@ -31,6 +31,8 @@ export type TeamPlan = {
   /** Attempts per event before a worker gives up; 40 when left out. */
   readonly attemptsMax?: number;
   readonly policy?: (prompted: Prompted) => TaskDecision;
+  /** What the space runs; the warehouse's own definition when left out. */
+  readonly schema?: StateSchema;
 };
 
 /** `refusedBy` counts the issues by code and rule; `attemptsMax` is the most that any event took. */
@@ -57,17 +59,17 @@ export function names(count: number): readonly string[] {
 }
 
 /** A space in which these agents have joined. */
-export function bornSpace(agents: readonly string[]): Space {
+export function bornSpace(agents: readonly string[], definition: StateSchema = schema): Space {
   const events = agents.map((agent) => ({ kind: 'join', agent, role: 'agent', session: agent }) as const);
-  return seal(unbornSpace('warehouse', schema), {
+  return seal(unbornSpace('warehouse', definition), {
     term: 1,
-    events: [{ kind: 'genesis', schema: schema.digest, nonce: '' }, ...events],
+    events: [{ kind: 'genesis', schema: definition.digest, nonce: '' }, ...events],
     proposals: [],
   }).space;
 }
 
 /** A proposal of an agent on a space that it read. */
-export function proposalOf(
+function proposalOf(
   space: Space,
   agent: string,
   n: number,
@@ -81,7 +83,7 @@ export function proposalOf(
     agent,
     incarnation: 1,
     n,
-    schema: schema.id,
+    schema: space.schema.id,
     base: { revision: space.revision, digest: space.head.slice(0, 16) },
     patch,
     ...(action === undefined ? {} : { action: action as unknown as Json }),
@@ -89,6 +91,18 @@ export function proposalOf(
   const gated = admit(text, agent);
   if (!gated.ok) throw new Error(canonical(gated.issues as unknown as Json));
   return gated.value;
+}
+
+/** Seals one proposal of an agent that read `base`, on `space`. */
+export function attempt(
+  space: Space,
+  base: Space,
+  agent: string,
+  patch: JsonObject,
+): { readonly space: Space; readonly verdict: Verdict } {
+  const n = (trieAt(space.agents, agent)?.n ?? 0) + 1;
+  const sealed = seal(space, { term: 1, events: [], proposals: [proposalOf(base, agent, n, { patch })] });
+  return { space: sealed.space, verdict: (sealed.decided[0] as Decided).verdict };
 }
 
 /** Plays a plan to its end. Throws when a worker is idle for ever. */
@@ -110,7 +124,7 @@ export function runTeam(given: TeamPlan): TeamRun {
   const count = { committed: 0, rejected: 0, attemptsMax: 0, staleMax: 0, refusedBy: {} as { [rule: string]: number } };
   const viewChars = new Set<number>();
   const entries: string[] = [];
-  let space = bornSpace(agents);
+  let space = bornSpace(agents, given.schema);
 
   const think = (worker: Worker): void => {
     const focus = (worker.event as OpenEvent).observation;

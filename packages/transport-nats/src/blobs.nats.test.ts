@@ -15,7 +15,19 @@ for (const binary of await serversUnderTest()) {
       withServer(binary, async (server) => {
         const connection = await connectTo(server);
         const blobs = await natsBlobs(connection, { namespace: freshNamespace(), bytesMax: SMALL });
-        for (const length of [0, 1, 3, 4, 5, PART_BYTES - 5, PART_BYTES - 4, PART_BYTES - 3, PART_BYTES, 2 * PART_BYTES - 4, 2 * PART_BYTES + 1]) {
+        for (const length of [
+          0,
+          1,
+          3,
+          4,
+          5,
+          PART_BYTES - 5,
+          PART_BYTES - 4,
+          PART_BYTES - 3,
+          PART_BYTES,
+          2 * PART_BYTES - 4,
+          2 * PART_BYTES + 1,
+        ]) {
           const bytes = Buffer.alloc(length, `${length} `);
           const read = await blobs.get(await blobs.put(bytes));
           expect([length, read === undefined ? -1 : Buffer.compare(read, bytes)]).toEqual([length, 0]);

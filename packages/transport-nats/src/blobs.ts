@@ -46,7 +46,9 @@ export async function natsBlobs(connection: BrokerConnection, options: NatsBlobs
     if (!isOpen) throw new OplusError('TRANSPORT_CLOSED', 'the blobs were closed');
   };
   const store = (subject: string, part: Uint8Array): Promise<unknown> =>
-    connection.ask('a blob cannot be stored', () => stream.js.publish(subject, part, { expect: { streamName: stream.name }, timeout: ANSWER_MS_MAX }));
+    connection.ask('a blob cannot be stored', () =>
+      stream.js.publish(subject, part, { expect: { streamName: stream.name }, timeout: ANSWER_MS_MAX }),
+    );
   const newest = async (subject: string): Promise<Buffer | undefined> => (await stream.message({ last_by_subj: subject }))?.bytes;
 
   return {

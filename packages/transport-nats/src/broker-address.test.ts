@@ -3,7 +3,12 @@ import { OplusError } from '@oplus/core';
 import { readBrokerAddress } from './broker-address.ts';
 
 test('[NCN4] an address may leave out scheme and port, hold credentials, and name several servers', () => {
-  expect(readBrokerAddress('127.0.0.1')).toEqual({ servers: ['127.0.0.1:4222'], shown: '127.0.0.1:4222', isTls: false, auth: undefined });
+  expect(readBrokerAddress('127.0.0.1')).toEqual({
+    servers: ['127.0.0.1:4222'],
+    shown: '127.0.0.1:4222',
+    isTls: false,
+    auth: undefined,
+  });
   expect(readBrokerAddress('nats://a:1, b:2')).toMatchObject({ servers: ['a:1', 'b:2'], shown: 'a:1,b:2' });
   expect(readBrokerAddress('tls://broker.example:4443')).toMatchObject({ servers: ['broker.example:4443'], isTls: true });
   expect(readBrokerAddress('nats://[::1]:4222')).toMatchObject({ servers: ['[::1]:4222'] });
@@ -12,11 +17,21 @@ test('[NCN4] an address may leave out scheme and port, hold credentials, and nam
 });
 
 test('[NCN4] what is shown of an address holds no credentials', () => {
-  for (const url of ['nats://s3cret@a:1', 'nats://me:s3cret@a:1,nats://me:s3cret@b:2']) expect(readBrokerAddress(url).shown).not.toContain('s3cret');
+  for (const url of ['nats://s3cret@a:1', 'nats://me:s3cret@a:1,nats://me:s3cret@b:2'])
+    expect(readBrokerAddress(url).shown).not.toContain('s3cret');
 });
 
 test('[NCN4] what is no address is USAGE with a hint, and is not echoed', () => {
-  for (const url of ['', ' , ', 'http://s3cret@a:1', 'ws://s3cret@a', 'nats://s3cret@a:1/path', 'nats://s3cret@a:99999', 'nats://', 'nats://a?s3cret']) {
+  for (const url of [
+    '',
+    ' , ',
+    'http://s3cret@a:1',
+    'ws://s3cret@a',
+    'nats://s3cret@a:1/path',
+    'nats://s3cret@a:99999',
+    'nats://',
+    'nats://a?s3cret',
+  ]) {
     const thrown = thrownBy(() => readBrokerAddress(url));
     expect(thrown.code).toBe('USAGE');
     expect(thrown.hint).toContain('nats://');

@@ -20,7 +20,10 @@ export type BrokerAddress = {
 
 /** Reads an address. Throws `USAGE` for an empty one, an unknown scheme, or one that is no address; never echoes it, it may hold a secret. */
 export function readBrokerAddress(url: string): BrokerAddress {
-  const parts = url.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  const parts = url
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   if (parts.length === 0) throw unusable('an empty broker address');
   const parsed = parts.map(parse);
   const servers = parsed.map((one) => `${one.hostname}:${one.port === '' ? NATS_PORT : one.port}`);

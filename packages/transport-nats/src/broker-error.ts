@@ -7,8 +7,14 @@ import { OplusError } from '@oplus/core';
 import type { ErrorCode } from '@oplus/core';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import {
-  AuthorizationError, ClosedConnectionError, DrainingConnectionError, InvalidArgumentError, NoRespondersError, PermissionViolationError,
-  TimeoutError, UserAuthenticationExpiredError,
+  AuthorizationError,
+  ClosedConnectionError,
+  DrainingConnectionError,
+  InvalidArgumentError,
+  NoRespondersError,
+  PermissionViolationError,
+  TimeoutError,
+  UserAuthenticationExpiredError,
 } from '@nats-io/nats-core';
 
 /** Codes of the JetStream API that we act on. */
@@ -46,7 +52,7 @@ export function apiCodeOf(error: unknown): number | undefined {
 }
 
 /** True if a JetStream refusal is the server's passing trouble (5xx: no leader, no quorum), not a verdict about the request. */
-export function isServersTrouble(error: unknown): boolean {
+function isServersTrouble(error: unknown): boolean {
   const cause = causeOf(error);
   return cause instanceof JetStreamApiError && cause.status >= 500 && !isNoRoom(error);
 }
@@ -76,10 +82,14 @@ export function isAuthRefusal(error: unknown): boolean {
 function classify(cause: unknown): readonly [code: ErrorCode, hint?: string] {
   if (isAuthRefusal(cause)) return ['BROKER_REFUSED', 'check the user, password, token or key given for this broker'];
   if (cause instanceof PermissionViolationError) {
-    return ['BROKER_REFUSED', `this user may not ${cause.operation === 'publish' ? 'publish to' : 'subscribe to'} ${cause.subject}`];
+    return [
+      'BROKER_REFUSED',
+      `this user may not ${cause.operation === 'publish' ? 'publish to' : 'subscribe to'} ${cause.subject}`,
+    ];
   }
   if (cause instanceof ClosedConnectionError || cause instanceof DrainingConnectionError) return ['TRANSPORT_CLOSED'];
-  if (cause instanceof TimeoutError) return ['TRANSPORT_TIMEOUT', 'the broker is there but did not answer in time; look at its load and its log'];
+  if (cause instanceof TimeoutError)
+    return ['TRANSPORT_TIMEOUT', 'the broker is there but did not answer in time; look at its load and its log'];
   if (isNoRoom(cause)) return ['LOG_FULL', 'raise the limit of the stream or of the server, or make room on its disk'];
   if (isUnanswered(cause) || isWithoutJetStream(cause)) {
     return ['BROKER_REFUSED', 'JetStream does not answer: enable it in the server (a `jetstream` block in its configuration)'];

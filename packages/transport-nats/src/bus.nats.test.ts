@@ -21,58 +21,74 @@ for (const binary of await serversUnderTest()) {
         await Promise.all([near.close(), raw.close()]);
       });
 
-    test('[NBU1] the sender is the last token of the subject, whatever the body says', withBus(async ({ bus, raw, namespace }) => {
-      const heard: string[] = [];
-      await bus.serve('c', (from, body) => heard.push(`${from}: ${body}`));
-      raw.client.publish(`${namespace}.c.up.mallory`, '{"agent":"alice"}');
-      await until(() => heard.length > 0, 'the message');
-      expect(heard).toEqual(['mallory: {"agent":"alice"}']);
-    }));
+    test(
+      '[NBU1] the sender is the last token of the subject, whatever the body says',
+      withBus(async ({ bus, raw, namespace }) => {
+        const heard: string[] = [];
+        await bus.serve('c', (from, body) => heard.push(`${from}: ${body}`));
+        raw.client.publish(`${namespace}.c.up.mallory`, '{"agent":"alice"}');
+        await until(() => heard.length > 0, 'the message');
+        expect(heard).toEqual(['mallory: {"agent":"alice"}']);
+      }),
+    );
 
-    test('[NBU2] [BI-072] [BI-073] a message with a reply subject is dropped and counted, and nothing goes to that subject', withBus(async ({ bus, raw, namespace }) => {
-      const heard: string[] = [];
-      const leaked: string[] = [];
-      const victims = [`${namespace}.c.log`, `${namespace}.c.down.bob`, '_INBOX_bob.x'];
-      for (const victim of victims) raw.client.subscribe(victim, { callback: (_, msg) => void leaked.push(msg.subject) });
-      await raw.client.flush();
-      const server = await bus.serve('c', (from, body) => {
-        heard.push(body);
-        server.send(from, `answer to ${body}`);
-      });
-      const alice: string[] = [];
-      await bus.attach('c', 'alice', (body) => alice.push(body));
-      for (const victim of victims) raw.client.publish(`${namespace}.c.up.alice`, 'with reply', { reply: victim });
-      raw.client.publish(`${namespace}.c.up.alice`, 'without');
-      await until(() => alice.length > 0, 'the answer');
-      expect([heard, alice, leaked]).toEqual([['without'], ['answer to without'], []]);
-      expect(bus.losses()).toMatchObject({ reply: victims.length });
-    }));
+    test(
+      '[NBU2] [BI-072] [BI-073] a message with a reply subject is dropped and counted, and nothing goes to that subject',
+      withBus(async ({ bus, raw, namespace }) => {
+        const heard: string[] = [];
+        const leaked: string[] = [];
+        const victims = [`${namespace}.c.log`, `${namespace}.c.down.bob`, '_INBOX_bob.x'];
+        for (const victim of victims) raw.client.subscribe(victim, { callback: (_, msg) => void leaked.push(msg.subject) });
+        await raw.client.flush();
+        const server = await bus.serve('c', (from, body) => {
+          heard.push(body);
+          server.send(from, `answer to ${body}`);
+        });
+        const alice: string[] = [];
+        await bus.attach('c', 'alice', (body) => alice.push(body));
+        for (const victim of victims) raw.client.publish(`${namespace}.c.up.alice`, 'with reply', { reply: victim });
+        raw.client.publish(`${namespace}.c.up.alice`, 'without');
+        await until(() => alice.length > 0, 'the answer');
+        expect([heard, alice, leaked]).toEqual([['without'], ['answer to without'], []]);
+        expect(bus.losses()).toMatchObject({ reply: victims.length });
+      }),
+    );
 
-    test('[NBU3] [BI-076] a message with headers is dropped and counted, a request to trace it among them', withBus(async ({ bus, raw, namespace }) => {
-      const heard: string[] = [];
-      await bus.serve('c', (_, body) => heard.push(body));
-      for (const [name, value] of [['Nats-Trace-Dest', `${namespace}.c.elsewhere`], ['X-Any', 'thing']] as const) {
-        const carried = headers();
-        carried.set(name, value);
-        raw.client.publish(`${namespace}.c.up.alice`, 'with headers', { headers: carried });
-      }
-      raw.client.publish(`${namespace}.c.up.alice`, 'without');
-      await until(() => heard.length > 0, 'the plain message');
-      expect(heard).toEqual(['without']);
-      expect(bus.losses()).toMatchObject({ headers: 2 });
-    }));
+    test(
+      '[NBU3] [BI-076] a message with headers is dropped and counted, a request to trace it among them',
+      withBus(async ({ bus, raw, namespace }) => {
+        const heard: string[] = [];
+        await bus.serve('c', (_, body) => heard.push(body));
+        for (const [name, value] of [
+          ['Nats-Trace-Dest', `${namespace}.c.elsewhere`],
+          ['X-Any', 'thing'],
+        ] as const) {
+          const carried = headers();
+          carried.set(name, value);
+          raw.client.publish(`${namespace}.c.up.alice`, 'with headers', { headers: carried });
+        }
+        raw.client.publish(`${namespace}.c.up.alice`, 'without');
+        await until(() => heard.length > 0, 'the plain message');
+        expect(heard).toEqual(['without']);
+        expect(bus.losses()).toMatchObject({ headers: 2 });
+      }),
+    );
 
-    test('[NBU4] what is too large, is no UTF-8 or has a sender that is no name is dropped and counted, never repaired', withBus(async ({ bus, raw, namespace }) => {
-      const heard: string[] = [];
-      await bus.serve('c', (from, body) => heard.push(`${from}: ${body}`));
-      raw.client.publish(`${namespace}.c.up.alice`, 'x'.repeat(MESSAGE_BYTES_MAX + 1));
-      for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0x61, 0xe2, 0x82]]) raw.client.publish(`${namespace}.c.up.alice`, new Uint8Array(bytes));
-      for (const name of ['Alice', 'é', 'x'.repeat(65), 'a@b']) raw.client.publish(`${namespace}.c.up.${name}`, 'hello');
-      raw.client.publish(`${namespace}.c.up.alice`, 'fine');
-      await until(() => heard.length > 0, 'the sound message');
-      expect(heard).toEqual(['alice: fine']);
-      expect(bus.losses()).toEqual({ reply: 0, headers: 0, name: 4, size: 1, encoding: 4, unsent: 0 });
-    }));
+    test(
+      '[NBU4] what is too large, is no UTF-8 or has a sender that is no name is dropped and counted, never repaired',
+      withBus(async ({ bus, raw, namespace }) => {
+        const heard: string[] = [];
+        await bus.serve('c', (from, body) => heard.push(`${from}: ${body}`));
+        raw.client.publish(`${namespace}.c.up.alice`, 'x'.repeat(MESSAGE_BYTES_MAX + 1));
+        for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0x61, 0xe2, 0x82]])
+          raw.client.publish(`${namespace}.c.up.alice`, new Uint8Array(bytes));
+        for (const name of ['Alice', 'é', 'x'.repeat(65), 'a@b']) raw.client.publish(`${namespace}.c.up.${name}`, 'hello');
+        raw.client.publish(`${namespace}.c.up.alice`, 'fine');
+        await until(() => heard.length > 0, 'the sound message');
+        expect(heard).toEqual(['alice: fine']);
+        expect(bus.losses()).toEqual({ reply: 0, headers: 0, name: 4, size: 1, encoding: 4, unsent: 0 });
+      }),
+    );
 
     test('[NBU5] after a restart of the broker every end hears again, and what was sent meanwhile is lost and counted', () =>
       withServer(binary, async (first) => {
@@ -118,23 +134,35 @@ for (const binary of await serversUnderTest()) {
         await second.stop();
       }));
 
-    test('[NBU6] a callback that throws is reported as uncaught, and the connection goes on hearing', withBus(async ({ server, namespace }) => {
-      const script = join(import.meta.dirname, 'testing', 'throwing-listener.ts');
-      const child = spawn(process.execPath, ['--conditions=@oplus/source', script, server.url, JSON.stringify(server.auth), namespace]);
-      let output = '';
-      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      await new Promise((resolve) => child.once('exit', resolve));
-      expect(output.trim().split('\n').sort()).toEqual(['heard: second', 'uncaught: from the callback']);
-    }));
+    test(
+      '[NBU6] a callback that throws is reported as uncaught, and the connection goes on hearing',
+      withBus(async ({ server, namespace }) => {
+        const script = join(import.meta.dirname, 'testing', 'throwing-listener.ts');
+        const child = spawn(process.execPath, [
+          '--conditions=@oplus/source',
+          script,
+          server.url,
+          JSON.stringify(server.auth),
+          namespace,
+        ]);
+        let output = '';
+        child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+        await new Promise((resolve) => child.once('exit', resolve));
+        expect(output.trim().split('\n').sort()).toEqual(['heard: second', 'uncaught: from the callback']);
+      }),
+    );
 
-    test('[NBU7] closing the connection closes the bus', withBus(async ({ bus, near }) => {
-      const server = await bus.serve('c', () => undefined);
-      await near.close();
-      await expectCode('TRANSPORT_CLOSED', () => bus.attach('c', 'alice', () => undefined));
-      server.announce('nobody hears');
-      await server.close();
-      await bus.close();
-    }));
+    test(
+      '[NBU7] closing the connection closes the bus',
+      withBus(async ({ bus, near }) => {
+        const server = await bus.serve('c', () => undefined);
+        await near.close();
+        await expectCode('TRANSPORT_CLOSED', () => bus.attach('c', 'alice', () => undefined));
+        server.announce('nobody hears');
+        await server.close();
+        await bus.close();
+      }),
+    );
   });
 }
 

@@ -12,7 +12,9 @@ for (const binary of await serversUnderTest()) {
     test('[NCN2] refused credentials are BROKER_REFUSED with a hint, at once even with patience', () =>
       withServer(binary, async (server) => {
         const wrong = [
-          undefined, { kind: 'token', token: 'x' }, { kind: 'password', user: 'oplus', password: 'x' },
+          undefined,
+          { kind: 'token', token: 'x' },
+          { kind: 'password', user: 'oplus', password: 'x' },
           { kind: 'nkey', seed: 'SUAMLK2ZNL35WSMW37E7UD4VZ7ELPKW7DHC3BWBSD2GCZ7IUQQXZIORRBU' },
         ] as const;
         for (const auth of wrong) {
@@ -51,7 +53,10 @@ for (const binary of await serversUnderTest()) {
         const connection = await connectTo(server, { url: proxy.url });
         proxy.hold('down');
         const answer = connection.whileUp(connection.client.request('$JS.API.INFO', '', { timeout: 600_000 }));
-        const outcome = answer.then(() => 'answered', (error: unknown) => error);
+        const outcome = answer.then(
+          () => 'answered',
+          (error: unknown) => error,
+        );
         proxy.sever(false);
         expect(await outcome).toBeInstanceOf(LinkLost);
         proxy.release('down');
@@ -66,7 +71,9 @@ for (const binary of await serversUnderTest()) {
         await temporary.stop();
         await until(() => !connection.isUp(), 'the break to be noticed');
         await expect(connection.ask('no account', info, 300)).rejects.toMatchObject({
-          code: 'BROKER_UNREACHABLE', message: expect.stringContaining(connection.address), hint: expect.any(String),
+          code: 'BROKER_UNREACHABLE',
+          message: expect.stringContaining(connection.address),
+          hint: expect.any(String),
         });
         const asked = connection.ask('no account', info, 30_000);
         const again = await startAgain({ ...temporary, dir: 'temporary' }, binary);
@@ -101,14 +108,20 @@ test('[NCN1] an address where nothing listens is BROKER_UNREACHABLE with a hint'
   await server.close();
   for (const url of [server.url, 'nats://no-such-host.invalid:4222']) {
     await expect(connectNats({ url, name: 'lost' })).rejects.toMatchObject({
-      code: 'BROKER_UNREACHABLE', message: expect.stringContaining(new URL(url).host), hint: expect.stringContaining('nats-server'),
+      code: 'BROKER_UNREACHABLE',
+      message: expect.stringContaining(new URL(url).host),
+      hint: expect.stringContaining('nats-server'),
     });
   }
 });
 
 test('[NCN2] credentials that cannot be used are USAGE, before anything is sent', async () => {
   const server = await silentServer();
-  for (const auth of [{ kind: 'nkey', seed: 'no seed' }, { kind: 'credentials', file: '/no/such/file' }, { kind: 'credentials', file: import.meta.filename }] as const) {
+  for (const auth of [
+    { kind: 'nkey', seed: 'no seed' },
+    { kind: 'credentials', file: '/no/such/file' },
+    { kind: 'credentials', file: import.meta.filename },
+  ] as const) {
     await expectCode('USAGE', () => connectNats({ url: server.url, name: 'lost', auth }));
   }
   await server.close();

@@ -9,7 +9,11 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OplusError } from '@oplus/core';
 import {
-  PermissionViolationError, credsAuthenticator, nkeyAuthenticator, tokenAuthenticator, usernamePasswordAuthenticator,
+  PermissionViolationError,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
 } from '@nats-io/nats-core';
 import type { Authenticator, NatsConnection } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
@@ -94,7 +98,10 @@ const FLUSH_MS_MAX = 1_000;
 /** Whatever went wrong: a refused socket, silence, bytes that are not NATS, a certificate of somebody else. */
 function unreachable(address: BrokerAddress, error: unknown): OplusError {
   const { message } = brokerError(error, `no broker answers at ${address.shown}`);
-  return new OplusError('BROKER_UNREACHABLE', message, { cause: error, hint: 'start a nats-server there, or check the address and the network' });
+  return new OplusError('BROKER_UNREACHABLE', message, {
+    cause: error,
+    hint: 'start a nats-server there, or check the address and the network',
+  });
 }
 
 async function settingsOf(options: ConnectOptions, address: BrokerAddress): Promise<NodeConnectionOptions> {
@@ -188,7 +195,9 @@ function watched(client: NatsConnection, address: string): BrokerConnection {
     }
     if (client.isClosed()) throw new OplusError('TRANSPORT_CLOSED', `the connection to the broker at ${address} is closed`);
     if (!isUp) {
-      throw new OplusError('BROKER_UNREACHABLE', `the broker at ${address} is gone`, { hint: 'the client keeps trying; start the broker again' });
+      throw new OplusError('BROKER_UNREACHABLE', `the broker at ${address} is gone`, {
+        hint: 'the client keeps trying; start the broker again',
+      });
     }
   };
 

@@ -59,7 +59,10 @@ async function blobsStore(server: NatsServer): Promise<BlobsStore> {
 }
 
 /** Every object under test gets a connection of its own; at the end all are closed and the streams deleted. */
-function connectionsTo(server: NatsServer, streams: readonly string[]): { open(): Promise<BrokerConnection>; destroy(): Promise<void> } {
+function connectionsTo(
+  server: NatsServer,
+  streams: readonly string[],
+): { open(): Promise<BrokerConnection>; destroy(): Promise<void> } {
   const opened: BrokerConnection[] = [];
   return {
     async open() {

@@ -30,7 +30,11 @@ export type NatsServerDescription = {
 
 /** Asks a running server. Throws what `connectNats` throws, and `BROKER_UNREACHABLE` when a monitor was named that does not answer. */
 export async function describeNatsServer(options: DescribeOptions): Promise<NatsServerDescription> {
-  const connection = await connectNats({ url: options.url, name: 'oplus describe', ...(options.auth === undefined ? {} : { auth: options.auth }) });
+  const connection = await connectNats({
+    url: options.url,
+    name: 'oplus describe',
+    ...(options.auth === undefined ? {} : { auth: options.auth }),
+  });
   try {
     const version = connection.version();
     const info = connection.client.info;
@@ -39,7 +43,9 @@ export async function describeNatsServer(options: DescribeOptions): Promise<Nats
       version,
       isJetStreamOn: info?.jetstream === true,
       sync: isAtLeast(version, SYNC_INTERVAL_SINCE)
-        ? options.monitorUrl === undefined ? undefined : await syncOf(options.monitorUrl)
+        ? options.monitorUrl === undefined
+          ? undefined
+          : await syncOf(options.monitorUrl)
         : { isAlways: false, intervalMs: SYNC_MS_BEFORE_2_10 },
       maxPayloadBytes: info?.max_payload ?? 0,
       isClustered: info?.cluster !== undefined,

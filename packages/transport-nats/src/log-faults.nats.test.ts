@@ -68,7 +68,9 @@ for (const binary of await serversUnderTest()) {
         proxy.sever(false);
         expect(await lost).toMatchObject({ kind: 'unknown' });
         await until(() => !connection.isUp(), 'the break to be noticed');
+        const sentCount = connection.client.stats().outMsgs;
         expect(await log.append(0, 'never sent')).toMatchObject({ kind: 'unknown' });
+        expect(connection.client.stats().outMsgs).toBe(sentCount);
         proxy.release('up');
         expect(await log.tail()).toBe(0);
         expect(await log.append(0, 'a')).toEqual({ kind: 'appended', index: 1 });
@@ -162,7 +164,10 @@ async function throughProxy(server: NatsServer, appendMsMax = 150) {
   const log = await natsLog(connection, { ...at, appendMsMax });
   const witness = await natsLog(direct, at);
   return {
-    log, witness, proxy, connection,
+    log,
+    witness,
+    proxy,
+    connection,
     async end() {
       await Promise.all([connection.close(), direct.close()]);
       await proxy.close();
@@ -188,7 +193,8 @@ async function killedAndStarted(server: NatsServer, binary: NatsServerBinary, de
 }
 
 async function append(log: Log, tail: number, bodies: readonly string[]): Promise<void> {
-  for (const [k, body] of bodies.entries()) expect(await log.append(tail + k, body)).toEqual({ kind: 'appended', index: tail + k + 1 });
+  for (const [k, body] of bodies.entries())
+    expect(await log.append(tail + k, body)).toEqual({ kind: 'appended', index: tail + k + 1 });
 }
 
 async function bodiesOf(log: LogReader, from = 1): Promise<string[]> {

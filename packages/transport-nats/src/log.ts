@@ -70,7 +70,8 @@ export async function natsLog(connection: BrokerConnection, options: NatsLogOpti
       error = thrown;
     }
     const code = apiCodeOf(error);
-    if (code === API_CODE.wrongSequence || code === API_CODE.wrongSequenceUnknown) return { kind: 'conflict', tail: await reader.newest() };
+    if (code === API_CODE.wrongSequence || code === API_CODE.wrongSequenceUnknown)
+      return { kind: 'conflict', tail: await reader.newest() };
     if (code === API_CODE.otherStream) throw damaged(stream.name, 'its subject belongs to another stream', error);
     if (isNoRoom(error)) throw brokerError(error, `record ${tail + 1} of ${stream.name} has no room`);
     if (isUnanswered(error)) {
@@ -78,7 +79,8 @@ export async function natsLog(connection: BrokerConnection, options: NatsLogOpti
       await reader.newest();
       return { kind: 'unknown', why: 'no stream answered' };
     }
-    if (isPassing(error)) return { kind: 'unknown', why: error instanceof LinkLost ? 'the link broke' : 'no acknowledgement in time' };
+    if (isPassing(error))
+      return { kind: 'unknown', why: error instanceof LinkLost ? 'the link broke' : 'no acknowledgement in time' };
     throw brokerError(error, `record ${tail + 1} of ${stream.name}`);
   };
 
@@ -106,7 +108,10 @@ export async function natsLog(connection: BrokerConnection, options: NatsLogOpti
 }
 
 /** Opens a shard's log for reading only: needs no more than `STREAM.INFO` and `STREAM.MSG.GET` of that stream. Throws `USAGE` when there is none yet. */
-export async function natsLogReader(connection: BrokerConnection, options: Pick<NatsLogOptions, 'namespace' | 'shard'>): Promise<LogReader> {
+export async function natsLogReader(
+  connection: BrokerConnection,
+  options: Pick<NatsLogOptions, 'namespace' | 'shard'>,
+): Promise<LogReader> {
   const { tail, read, close } = await readerOf(await openShard(connection, options, false));
   return { tail, read, close };
 }
@@ -157,8 +162,10 @@ async function readerOf(stream: Stream): Promise<Reader> {
     const floor = highest;
     const { messages, first_seq, last_seq } = (await stream.info()).state;
     // Sequences start at 1 and nothing is ever deleted, so the count and the newest sequence are one number.
-    if (messages !== last_seq) throw damaged(stream.name, `records are missing: it holds ${messages}, from ${first_seq} to ${last_seq}`);
-    if (last_seq < floor) throw damaged(stream.name, `it went backwards: record ${floor} was acknowledged, the newest is ${last_seq}`);
+    if (messages !== last_seq)
+      throw damaged(stream.name, `records are missing: it holds ${messages}, from ${first_seq} to ${last_seq}`);
+    if (last_seq < floor)
+      throw damaged(stream.name, `it went backwards: record ${floor} was acknowledged, the newest is ${last_seq}`);
     highest = Math.max(highest, last_seq);
     return last_seq;
   };
@@ -192,7 +199,7 @@ async function readerOf(stream: Stream): Promise<Reader> {
       const last = await tail();
       const ahead: Promise<StoredRecord>[] = [];
       let largestBytes = WINDOW_BYTES / WINDOW_MAX;
-      for (let next = from; next <= last || ahead.length > 0; ) {
+      for (let next = from; next <= last || ahead.length > 0;) {
         const window = Math.max(WINDOW_MIN, Math.min(WINDOW_MAX, Math.floor(WINDOW_BYTES / largestBytes)));
         // Refilled when half empty, in one go: requests made together leave in one write.
         const isLow = ahead.length <= window / 2;

@@ -14,7 +14,10 @@ test('[NPM1] a worker may speak under its own name and hear what is for it, and 
 test('[NPM1] a worker that reads a log may ask for its state and its records, and no more', () => {
   expect(workerPermissions({ ...scope, agent: 'alice', readableShard: '0' }).publish.allow).toEqual([
     'ns.c.up.alice',
-    '$JS.API.STREAM.INFO.ns_LOG_0', '$JS.API.STREAM.MSG.GET.ns_LOG_0', '$JS.API.STREAM.INFO.ns_BLOB', '$JS.API.STREAM.MSG.GET.ns_BLOB',
+    '$JS.API.STREAM.INFO.ns_LOG_0',
+    '$JS.API.STREAM.MSG.GET.ns_LOG_0',
+    '$JS.API.STREAM.INFO.ns_BLOB',
+    '$JS.API.STREAM.MSG.GET.ns_BLOB',
   ]);
 });
 

@@ -39,7 +39,9 @@ export function workerPermissions(scope: WorkerScope): NatsPermissions {
   const readable = readableShard === undefined ? [] : [logStream(namespace, readableShard), blobStream(namespace)];
   return {
     publish: { allow: [`${upPrefix(namespace, channel)}${agent}`, ...readable.flatMap(readSubjects)] },
-    subscribe: { allow: [downSubject(namespace, channel, agent), announceSubject(namespace, channel), `${workerInbox(agent)}.>`] },
+    subscribe: {
+      allow: [downSubject(namespace, channel, agent), announceSubject(namespace, channel), `${workerInbox(agent)}.>`],
+    },
   };
 }
 

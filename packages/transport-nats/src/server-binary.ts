@@ -20,7 +20,11 @@ export async function findNatsServer(wanted?: string): Promise<NatsServerBinary>
   const named = wanted ?? nonEmpty(process.env['OPLUS_NATS_SERVER']);
   if (named !== undefined) {
     const path = resolve(named);
-    if (!(await isProgram(path))) throw missing(`there is no program at ${path}`, wanted === undefined ? 'OPLUS_NATS_SERVER names it; correct or unset it' : undefined);
+    if (!(await isProgram(path)))
+      throw missing(
+        `there is no program at ${path}`,
+        wanted === undefined ? 'OPLUS_NATS_SERVER names it; correct or unset it' : undefined,
+      );
     return versioned(path);
   }
   for (const path of candidates()) if (await isProgram(path)) return versioned(path);

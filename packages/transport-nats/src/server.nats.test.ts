@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { expectCode } from '@oplus/protocol/testing';
 import type { NatsAuth } from './broker-address.ts';
 import { connectNats } from './connection.ts';
@@ -19,6 +19,13 @@ import { SYNC_INTERVAL_SINCE, isAtLeast } from './version.ts';
 
 const binaries = await serversUnderTest();
 const at = { namespace: 'ns', shard: '0', bytesMax: 16_777_216 };
+const children = new Set<ChildProcess>();
+
+// A failed test must not leave a process behind; a server goes with its supervisor.
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+});
 
 for (const binary of binaries) {
   describe(`nats-server ${binary.version}`, () => {
@@ -31,7 +38,10 @@ for (const binary of binaries) {
         expect((await stat(path)).mode & 0o777).toBe(0o600);
         expect((await stat(server.dir)).mode & 0o077).toBe(0);
         const config = JSON.parse(await readFile(path, 'utf8'));
-        expect(config).toMatchObject({ listen: expect.stringMatching(/^127\.0\.0\.1:/), jetstream: { max_file_store: expect.any(Number) } });
+        expect(config).toMatchObject({
+          listen: expect.stringMatching(/^127\.0\.0\.1:/),
+          jetstream: { max_file_store: expect.any(Number) },
+        });
         expect(config).not.toHaveProperty('http');
         await expectCode('BROKER_REFUSED', () => connectNats({ url: server.url, name: 'intruder' }));
         await withServer(binary, async (other) => expect(other.auth).not.toEqual(server.auth));
@@ -59,7 +69,11 @@ for (const binary of binaries) {
         const first = await startNatsServer({ dir: join(dir, 'store'), binary: binary.path });
         await symlink(join(dir, 'store'), join(dir, 'alias'));
         for (const path of [join(dir, 'store'), join(dir, 'alias')]) {
-          await expect(startNatsServer({ dir: path, binary: binary.path })).rejects.toMatchObject({ code: 'LOG_LOCKED', path: first.dir, hint: expect.any(String) });
+          await expect(startNatsServer({ dir: path, binary: binary.path })).rejects.toMatchObject({
+            code: 'LOG_LOCKED',
+            path: first.dir,
+            hint: expect.any(String),
+          });
         }
         const child = await supervisor(join(dir, 'alias'), binary.path, 'wait').catch((error: unknown) => error);
         expect(String(child)).toContain('LOG_LOCKED');
@@ -138,7 +152,10 @@ for (const binary of binaries) {
       const squatter = createServer();
       await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
       const { port } = squatter.address() as AddressInfo;
-      await expect(startNatsServer({ dir: 'temporary', binary: binary.path, port })).rejects.toMatchObject({ code: 'PORT_BUSY', hint: expect.any(String) });
+      await expect(startNatsServer({ dir: 'temporary', binary: binary.path, port })).rejects.toMatchObject({
+        code: 'PORT_BUSY',
+        hint: expect.any(String),
+      });
       await new Promise((resolve) => squatter.close(resolve));
       await withServer(binary, async (server) => expect(server.url).toBe(`nats://127.0.0.1:${port}`), { port });
     });
@@ -167,7 +184,9 @@ for (const binary of binaries) {
         await mkdir(join(dir, 'store'), { mode: 0o700 });
         await writeFile(join(dir, 'store', 'jetstream'), 'a file where the server wants a folder');
         await expect(startNatsServer({ dir, binary: binary.path })).rejects.toMatchObject({
-          code: 'BROKER_REFUSED', message: expect.stringContaining('JetStream'), path: expect.stringContaining(dir),
+          code: 'BROKER_REFUSED',
+          message: expect.stringContaining('JetStream'),
+          path: expect.stringContaining(dir),
         });
         await rm(join(dir, 'store'), { recursive: true });
         const server = await startNatsServer({ dir, binary: binary.path });
@@ -180,10 +199,13 @@ for (const binary of binaries) {
         process.kill(server.pid, 'SIGSTOP');
         // The shell program and its half that waits for the pipe; the latter first, or it would end the server.
         const watchdog = await parentOf(server.pid);
-        for (const pid of [...(await childrenOf(watchdog)).filter((child) => child !== server.pid), watchdog]) process.kill(pid, 'SIGKILL');
+        for (const pid of [...(await childrenOf(watchdog)).filter((child) => child !== server.pid), watchdog])
+          process.kill(pid, 'SIGKILL');
         await server.ended;
         await expect(startNatsServer({ dir, binary: binary.path })).rejects.toMatchObject({
-          code: 'LOG_LOCKED', message: expect.stringContaining(String(server.pid)), hint: expect.any(String),
+          code: 'LOG_LOCKED',
+          message: expect.stringContaining(String(server.pid)),
+          hint: expect.any(String),
         });
         process.kill(server.pid, 'SIGKILL');
         const again = await startNatsServer({ dir, binary: binary.path });
@@ -195,10 +217,19 @@ for (const binary of binaries) {
         binary,
         async (server) => {
           const blind = await describeNatsServer({ url: server.url, auth: server.auth });
-          expect(blind).toMatchObject({ version: binary.version, isJetStreamOn: true, isClustered: false, maxPayloadBytes: 1_048_576 });
+          expect(blind).toMatchObject({
+            version: binary.version,
+            isJetStreamOn: true,
+            isClustered: false,
+            maxPayloadBytes: 1_048_576,
+          });
           expect(blind.sync).toEqual(canSyncAlways ? undefined : { isAlways: false, intervalMs: 120_000 });
           expect(server.url).toContain(blind.address);
-          const seeing = await describeNatsServer({ url: server.url, auth: server.auth, monitorUrl: server.monitorUrl as string });
+          const seeing = await describeNatsServer({
+            url: server.url,
+            auth: server.auth,
+            monitorUrl: server.monitorUrl as string,
+          });
           expect(seeing.sync).toEqual({ isAlways: false, intervalMs: 120_000 });
         },
         { isMonitored: true },
@@ -206,8 +237,11 @@ for (const binary of binaries) {
 
     test('[NDS3] a monitor that does not answer is BROKER_UNREACHABLE', () =>
       withServer(binary, async (server) => {
-        if (!canSyncAlways) return expect((await describeNatsServer({ url: server.url, auth: server.auth })).gaps.length).toBeGreaterThan(0);
-        return expectCode('BROKER_UNREACHABLE', () => describeNatsServer({ url: server.url, auth: server.auth, monitorUrl: 'http://127.0.0.1:1' }));
+        if (!canSyncAlways)
+          return expect((await describeNatsServer({ url: server.url, auth: server.auth })).gaps.length).toBeGreaterThan(0);
+        return expectCode('BROKER_UNREACHABLE', () =>
+          describeNatsServer({ url: server.url, auth: server.auth, monitorUrl: 'http://127.0.0.1:1' }),
+        );
       }));
   });
 }
@@ -220,8 +254,13 @@ describe('finding the program', () => {
       await fakeProgram(join(dir, 'named', 'nats-server'), 'nats-server: v7.7.7');
       await fakeProgram(join(dir, 'onpath', 'nats-server'), 'nats-server: v8.8.8');
       const named = { OPLUS_NATS_SERVER: join(dir, 'named', 'nats-server') };
-      expect(await withEnv({ ...named, PATH: join(dir, 'onpath') }, findNatsServer)).toEqual({ path: named.OPLUS_NATS_SERVER, version: '7.7.7' });
-      expect(await withEnv({ OPLUS_NATS_SERVER: '', PATH: `relative:${join(dir, 'onpath')}` }, findNatsServer)).toMatchObject({ version: '8.8.8' });
+      expect(await withEnv({ ...named, PATH: join(dir, 'onpath') }, findNatsServer)).toEqual({
+        path: named.OPLUS_NATS_SERVER,
+        version: '7.7.7',
+      });
+      expect(await withEnv({ OPLUS_NATS_SERVER: '', PATH: `relative:${join(dir, 'onpath')}` }, findNatsServer)).toMatchObject({
+        version: '8.8.8',
+      });
       expect(await findNatsServer(real)).toEqual(binaries[0]);
     }));
 
@@ -233,7 +272,10 @@ describe('finding the program', () => {
       await writeFile(failing, '#!/bin/sh\nexit 3\n');
       await chmod(failing, 0o755);
       for (const path of [join(dir, 'absent'), dir, file, other, failing]) {
-        await expect(findNatsServer(path)).rejects.toMatchObject({ code: 'BROKER_MISSING', hint: expect.stringContaining('apt-get') });
+        await expect(findNatsServer(path)).rejects.toMatchObject({
+          code: 'BROKER_MISSING',
+          hint: expect.stringContaining('apt-get'),
+        });
         await expect(startNatsServer({ dir, binary: path })).rejects.toMatchObject({ code: 'BROKER_MISSING' });
         const byVariable = withEnv({ OPLUS_NATS_SERVER: path }, findNatsServer);
         await expect(byVariable).rejects.toMatchObject({ code: 'BROKER_MISSING', hint: expect.any(String) });
@@ -241,16 +283,25 @@ describe('finding the program', () => {
     }));
 });
 
-type Supervisor = { readonly child: ChildProcess; readonly pid: number; readonly url: string; readonly auth: NatsAuth; readonly dir: string };
+type Supervisor = {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly url: string;
+  readonly auth: NatsAuth;
+  readonly dir: string;
+};
 
 /** Starts a supervising process and waits for its server; rejects with what it printed when it fails. */
 function supervisor(dir: string, binary: string, then: 'wait' | 'return', isGroupLeader = false): Promise<Supervisor> {
   const script = join(import.meta.dirname, 'testing', 'supervisor-process.ts');
   const child = spawn(process.execPath, ['--conditions=@oplus/source', script, dir, binary, then], { detached: isGroupLeader });
+  children.add(child);
   return new Promise((resolve, reject) => {
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-    child.stdout.once('data', (line: Buffer) => resolve({ child, ...(JSON.parse(line.toString()) as Omit<Supervisor, 'child'>) }));
+    child.stdout.once('data', (line: Buffer) =>
+      resolve({ child, ...(JSON.parse(line.toString()) as Omit<Supervisor, 'child'>) }),
+    );
     child.once('close', () => reject(new Error(errors)));
   });
 }

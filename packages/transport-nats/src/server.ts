@@ -15,7 +15,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { OplusError } from '@oplus/core';
 import type { Durability } from '@oplus/protocol';
 import type { NatsAuth } from './broker-address.ts';
-import { connectNats } from './connection.ts';
 import { describeNatsServer } from './describe.ts';
 import { findNatsServer } from './server-binary.ts';
 import type { NatsServerBinary } from './server-binary.ts';
@@ -68,7 +67,9 @@ export type NatsServer = {
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   if (process.platform === 'win32') {
-    throw new OplusError('USAGE', 'no nats-server is supervised on Windows', { hint: 'start one yourself and give its address (--nats-url)' });
+    throw new OplusError('USAGE', 'no nats-server is supervised on Windows', {
+      hint: 'start one yourself and give its address (--nats-url)',
+    });
   }
   const binary = await findNatsServer(options.binary);
   if (options.syncAlways === true && !isAtLeast(binary.version, SYNC_INTERVAL_SINCE)) {
@@ -101,6 +102,7 @@ const STORE_BYTES_MAX = 17_179_869_184;
 const LEAVE_MS_MAX = 7_000;
 const READY_MS_MAX = 20_000;
 const POLL_MS = 5;
+const OUTPUT_LINES_SHOWN = 5;
 const RANDOM_PORT = -1;
 
 async function madeDir(dir: string): Promise<string> {
@@ -135,10 +137,14 @@ async function start(
     }),
   );
   const outputPath = join(dir, OUTPUT_FILE);
-  const watchdog = spawn('sh', ['-c', WATCHDOG_SCRIPT, 'oplus-nats-watchdog', binary.path, configPath, portsDir, outputPath, isTemporary ? dir : ''], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
+  const watchdog = spawn(
+    'sh',
+    ['-c', WATCHDOG_SCRIPT, 'oplus-nats-watchdog', binary.path, configPath, portsDir, outputPath, isTemporary ? dir : ''],
+    {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    },
+  );
   // Nothing of ours is ever written to the pipe; it may be closed from the other side.
   watchdog.stdin?.on('error', () => undefined);
   let isReady = false;
@@ -161,7 +167,13 @@ async function start(
     watchdog.unref();
     (watchdog.stdin as unknown as { unref?(): void } | null)?.unref?.();
     return {
-      url, auth, monitorUrl, pid, dir, ended, stop,
+      url,
+      auth,
+      monitorUrl,
+      pid,
+      dir,
+      ended,
+      stop,
       version: description.version,
       durability: isAlways ? 'power' : 'process',
     };
@@ -175,7 +187,12 @@ async function assertFree(port: number): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (cause) => {
-      reject(new OplusError('PORT_BUSY', `port ${port} on ${LOOPBACK} is taken`, { hint: 'leave the port out to get a free one', cause }));
+      reject(
+        new OplusError('PORT_BUSY', `port ${port} on ${LOOPBACK} is taken`, {
+          hint: 'leave the port out to get a free one',
+          cause,
+        }),
+      );
     });
     probe.listen({ host: LOOPBACK, port, exclusive: true }, () => probe.close(() => resolve()));
   });
@@ -188,7 +205,11 @@ async function writeSecret(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-async function ready(watchdog: ChildProcess, portsDir: string, outputPath: string): Promise<{ pid: number; url: string; monitorUrl: string | undefined }> {
+async function ready(
+  watchdog: ChildProcess,
+  portsDir: string,
+  outputPath: string,
+): Promise<{ pid: number; url: string; monitorUrl: string | undefined }> {
   const deadlineMs = performance.now() + READY_MS_MAX;
   let failure: Error | undefined;
   watchdog.once('error', (error) => {
@@ -200,7 +221,8 @@ async function ready(watchdog: ChildProcess, portsDir: string, outputPath: strin
     if (failure !== undefined || watchdog.exitCode !== null || watchdog.signalCode !== null) {
       throw await notStarted('the nats-server ended while starting', outputPath, failure);
     }
-    if (performance.now() >= deadlineMs) throw await notStarted(`the nats-server was not ready after ${READY_MS_MAX} ms`, outputPath);
+    if (performance.now() >= deadlineMs)
+      throw await notStarted(`the nats-server was not ready after ${READY_MS_MAX} ms`, outputPath);
     await delay(POLL_MS);
   }
 }
@@ -224,8 +246,6 @@ async function notStarted(what: string, outputPath: string, cause?: unknown): Pr
   const last = output.trim().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n');
   return new OplusError('BROKER_REFUSED', last === '' ? what : `${what}:\n${last}`, { path: outputPath, cause });
 }
-
-const OUTPUT_LINES_SHOWN = 5;
 
 function endOf(watchdog: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

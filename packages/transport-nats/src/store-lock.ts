@@ -25,7 +25,11 @@ export async function lockStore(dir: string, configPath: string, leaveMsMax: num
     const deadlineMs = performance.now() + leaveMsMax;
     for (let pids = await processesNaming(configPath); pids.length > 0; pids = await processesNaming(configPath)) {
       if (performance.now() >= deadlineMs) {
-        throw locked(dir, `a nats-server that nobody supervises still runs on it (process ${pids.join(', ')})`, 'stop that process, then try again');
+        throw locked(
+          dir,
+          `a nats-server that nobody supervises still runs on it (process ${pids.join(', ')})`,
+          'stop that process, then try again',
+        );
       }
       await delay(POLL_MS);
     }
@@ -55,7 +59,12 @@ async function lockFile(dir: string, deadlineMs: number): Promise<() => void> {
       database.close();
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
       if (performance.now() >= deadlineMs) {
-        throw locked(dir, 'another process supervises a nats-server on it', 'use that server (--nats-url), wait until it ends, or choose another folder', error);
+        throw locked(
+          dir,
+          'another process supervises a nats-server on it',
+          'use that server (--nats-url), wait until it ends, or choose another folder',
+          error,
+        );
       }
     }
     await delay(POLL_MS);
@@ -76,7 +85,10 @@ async function processesNaming(path: string): Promise<readonly number[]> {
     return pids.filter((_, k) => isNaming[k]).map(Number);
   }
   const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command=']);
-  return stdout.split('\n').filter((line) => line.includes(` ${path}`)).map((line) => Number.parseInt(line, 10));
+  return stdout
+    .split('\n')
+    .filter((line) => line.includes(` ${path}`))
+    .map((line) => Number.parseInt(line, 10));
 }
 
 async function commandLine(pid: string): Promise<readonly string[]> {

@@ -47,7 +47,8 @@ export async function openStream(connection: BrokerConnection, shape: StreamShap
   const manager = await jetstreamManager(connection.client, { checkAPI: false, timeout: ANSWER_MS_MAX });
   // The server we are on may lack JetStream while another of its cluster has it; else nobody will answer, and waiting long is no use.
   const msMax = connection.client.info?.jetstream === true ? undefined : WITHOUT_JETSTREAM_MS_MAX;
-  const first = (await infoOf(connection, manager, shape.name, msMax)) ?? (mayCreate ? await create(connection, manager, shape) : undefined);
+  const first =
+    (await infoOf(connection, manager, shape.name, msMax)) ?? (mayCreate ? await create(connection, manager, shape) : undefined);
   if (first === undefined) {
     throw new OplusError('USAGE', `there is no stream ${shape.name} on ${connection.address}`, {
       hint: 'the coordinator creates it; start one first, or check the namespace',
@@ -96,7 +97,12 @@ function assertPayloadLimit(connection: BrokerConnection): void {
   });
 }
 
-async function infoOf(connection: BrokerConnection, manager: JetStreamManager, name: string, msMax?: number): Promise<StreamInfo | undefined> {
+async function infoOf(
+  connection: BrokerConnection,
+  manager: JetStreamManager,
+  name: string,
+  msMax?: number,
+): Promise<StreamInfo | undefined> {
   const send = async (): Promise<StreamInfo | undefined> => {
     try {
       return await manager.streams.info(name);
@@ -108,9 +114,19 @@ async function infoOf(connection: BrokerConnection, manager: JetStreamManager, n
   return connection.ask(`no state of stream ${name}`, send, msMax);
 }
 
-async function create(connection: BrokerConnection, manager: JetStreamManager, shape: StreamShape): Promise<StreamInfo | undefined> {
+async function create(
+  connection: BrokerConnection,
+  manager: JetStreamManager,
+  shape: StreamShape,
+): Promise<StreamInfo | undefined> {
   const birth = randomBytes(BIRTH_BYTES).toString('hex');
-  const config = { ...settingsOf(shape), name: shape.name, subjects: [shape.subjectOf(birth)], num_replicas: shape.replicas, max_bytes: shape.bytesMax };
+  const config = {
+    ...settingsOf(shape),
+    name: shape.name,
+    subjects: [shape.subjectOf(birth)],
+    num_replicas: shape.replicas,
+    max_bytes: shape.bytesMax,
+  };
   return connection.ask(`stream ${shape.name} cannot be created`, async () => {
     try {
       return await manager.streams.add(config);
@@ -140,7 +156,9 @@ function settingsOf(shape: StreamShape): Partial<StreamConfig> {
 
 function assertShape(shape: StreamShape, info: StreamInfo): void {
   const have = info.config as Partial<Record<string, unknown>>;
-  const wrong = Object.entries(settingsOf(shape)).filter(([key, value]) => have[key] !== value).map(([key]) => key);
+  const wrong = Object.entries(settingsOf(shape))
+    .filter(([key, value]) => have[key] !== value)
+    .map(([key]) => key);
   if (info.config.subjects.length !== 1 || !subjectPattern(shape).test(info.config.subjects[0] as string)) wrong.push('subjects');
   for (const key of ['mirror', 'sources', 'subject_transform', 'allow_msg_ttl', 'sealed']) {
     if (have[key] !== undefined && have[key] !== false) wrong.push(key);

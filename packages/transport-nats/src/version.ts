@@ -23,9 +23,9 @@ export function isAtLeast(version: string, minimum: string): boolean {
 
 /** Known gaps of a version that concern us, gravest first. */
 export function gapsOf(version: string): readonly string[] {
-  return KNOWN_GAPS.filter((gap) => !isAtLeast(version, gap.below) && (gap.from === undefined || isAtLeast(version, gap.from))).map(
-    (gap) => gap.text,
-  );
+  return KNOWN_GAPS.filter(
+    (gap) => !isAtLeast(version, gap.below) && (gap.from === undefined || isAtLeast(version, gap.from)),
+  ).map((gap) => gap.text);
 }
 
 /** First version in which `sync_interval` can be set. */
@@ -39,11 +39,28 @@ const KNOWN_GAPS: readonly KnownGap[] = [
     below: '2.11.15',
     text: 'lacks the security fixes of 2025 and 2026 (JetStream administration, message tracing, queue subscriptions). Do not expose it to untrusted clients',
   },
-  { from: '2.12.0', below: '2.12.6', text: 'lacks the security fixes of 2026 (JetStream, message tracing). Do not expose it to untrusted clients' },
-  { below: '2.10.0', text: 'the sync interval is fixed at two minutes: an acknowledged append survives a killed process, not a power cut' },
-  { below: '2.9.21', text: 'on a cluster, the per-subject expected sequence lets several writers win. oplus never uses it; others might' },
-  { below: '2.10.6', text: 'a stream with both a message limit and a byte limit acknowledges messages that it drops. oplus sets one limit only' },
-  { from: '2.12.0', below: '2.12.3', text: 'a cluster that loses power or a disk can lose acknowledged messages or split (Jepsen, December 2025)' },
+  {
+    from: '2.12.0',
+    below: '2.12.6',
+    text: 'lacks the security fixes of 2026 (JetStream, message tracing). Do not expose it to untrusted clients',
+  },
+  {
+    below: '2.10.0',
+    text: 'the sync interval is fixed at two minutes: an acknowledged append survives a killed process, not a power cut',
+  },
+  {
+    below: '2.9.21',
+    text: 'on a cluster, the per-subject expected sequence lets several writers win. oplus never uses it; others might',
+  },
+  {
+    below: '2.10.6',
+    text: 'a stream with both a message limit and a byte limit acknowledges messages that it drops. oplus sets one limit only',
+  },
+  {
+    from: '2.12.0',
+    below: '2.12.3',
+    text: 'a cluster that loses power or a disk can lose acknowledged messages or split (Jepsen, December 2025)',
+  },
 ];
 
 function numbersOf(version: string): readonly number[] | undefined {

@@ -16,7 +16,13 @@ const SENDERS = 64;
 const MESSAGES = 100_000;
 
 const server = await startNatsServer({ dir: 'temporary', ...(binary === undefined ? {} : { binary }) });
-const figures = { version: server.version, bodyBytes: BODY.length, ...(await measureLog()), ...(await measureBus(1, ROUND_TRIPS)), ...(await measureBus(SENDERS, MESSAGES)) };
+const figures = {
+  version: server.version,
+  bodyBytes: BODY.length,
+  ...(await measureLog()),
+  ...(await measureBus(1, ROUND_TRIPS)),
+  ...(await measureBus(SENDERS, MESSAGES)),
+};
 console.log(JSON.stringify(figures, undefined, 2));
 await server.stop();
 
@@ -43,7 +49,9 @@ async function measureLog(): Promise<Record<string, number>> {
   }
   await connection.close();
   return {
-    appendsPerSecond: perSecond(APPENDS, appendMs), appendMsP50: quantile(latenciesMs, 0.5), appendMsP99: quantile(latenciesMs, 0.99),
+    appendsPerSecond: perSecond(APPENDS, appendMs),
+    appendMsP50: quantile(latenciesMs, 0.5),
+    appendMsP99: quantile(latenciesMs, 0.99),
     recordsReadPerSecond: perSecond(readCount, readMs),
   };
 }

@@ -45,14 +45,22 @@ export async function withServer(
 }
 
 /** Runs `body` with the address of a server that has exactly this configuration, apart from address and port. */
-export async function withBareServer(binary: NatsServerBinary, config: Readonly<Record<string, unknown>>, body: (url: string) => Promise<void>): Promise<void> {
+export async function withBareServer(
+  binary: NatsServerBinary,
+  config: Readonly<Record<string, unknown>>,
+  body: (url: string) => Promise<void>,
+): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'oplus-bare-'));
   await writeFile(join(dir, 'conf'), JSON.stringify({ listen: '127.0.0.1:-1', ...config }));
   const child = spawn(binary.path, ['-c', join(dir, 'conf'), '--ports_file_dir', dir], { stdio: 'ignore' });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   try {
     const portsFile = async (): Promise<string | undefined> => (await readdir(dir)).find((name) => name.endsWith('.ports'));
-    await until(async () => (await portsFile()) !== undefined && (await readFile(join(dir, (await portsFile()) as string), 'utf8')).endsWith('}'), 'a bare server');
+    await until(
+      async () =>
+        (await portsFile()) !== undefined && (await readFile(join(dir, (await portsFile()) as string), 'utf8')).endsWith('}'),
+      'a bare server',
+    );
     await body((JSON.parse(await readFile(join(dir, (await portsFile()) as string), 'utf8')) as { nats: [string] }).nats[0]);
   } finally {
     child.kill('SIGKILL');
@@ -64,7 +72,12 @@ export async function withBareServer(binary: NatsServerBinary, config: Readonly<
 /** Starts a server again where a killed one was: same store, port and password, so that clients find it. */
 export function startAgain(server: NatsServer, binary: NatsServerBinary): Promise<NatsServer> {
   if (server.auth.kind !== 'password') throw new Error('a supervised server has a password');
-  return startNatsServer({ dir: server.dir, binary: binary.path, port: Number(new URL(server.url).port), password: server.auth.password });
+  return startNatsServer({
+    dir: server.dir,
+    binary: binary.path,
+    port: Number(new URL(server.url).port),
+    password: server.auth.password,
+  });
 }
 
 /** Resolves when `holds()` is true; rejects after 10 s. */

@@ -10,7 +10,10 @@ import { notationOf, patchNotation } from './notation.ts';
 import type { Skill } from './skill.ts';
 
 /** The instructions of every form. */
-export function answerFormat(schema: StateSchema, skill: Pick<Skill, 'role' | 'actions'>): { readonly [form in AnswerForm]: string } {
+export function answerFormat(
+  schema: StateSchema,
+  skill: Pick<Skill, 'role' | 'actions'>,
+): { readonly [form in AnswerForm]: string } {
   const hand = describe(schema, skill, patchNotation);
   const strict = describe(schema, skill, (kind) => notationOf(kind.modelSchema()));
   return {
@@ -30,7 +33,8 @@ const FENCED = `Think in a few sentences. Then end with exactly one fenced block
 {"patch": {}, "action": null}
 \`\`\``;
 
-const OBJECT = 'Answer with one JSON object and nothing else: {"reasoning": a few sentences, "patch": {...}, "action": {...} or null}.';
+const OBJECT =
+  'Answer with one JSON object and nothing else: {"reasoning": a few sentences, "patch": {...}, "action": {...} or null}.';
 
 const STRICT =
   'Answer with one JSON object and nothing else: {"reasoning": a few sentences, "patch": {every field; null when it does not change}, "action": {...} or null}. Write every key; null means that you do not use it.';
@@ -44,7 +48,8 @@ function describe(schema: StateSchema, skill: Pick<Skill, 'role' | 'actions'>, p
     return `- ${name} (${kind.name}; ${kind.verbs.join(', ')}):${doc} ${sentence(kind.summary)} Patch: ${patchOf(kind)}`;
   });
   const actions = Object.entries(skill.actions).map(
-    ([name, action]) => `- {"name": ${JSON.stringify(name)}, "args": ${notationOf(action.argsSchema)}}: ${sentence(action.description)}`,
+    ([name, action]) =>
+      `- {"name": ${JSON.stringify(name)}, "args": ${notationOf(action.argsSchema)}}: ${sentence(action.description)}`,
   );
   return ['Fields:', ...fields, '', ...(actions.length === 0 ? ['There are no actions.'] : ['Actions:', ...actions])].join('\n');
 }

@@ -1,4 +1,19 @@
-import { cas, claim, counter, defineState, isJsonObject, loadState, log, lww, machine, map, max, quota, records, set } from '@oplus/core';
+import {
+  cas,
+  claim,
+  counter,
+  defineState,
+  isJsonObject,
+  loadState,
+  log,
+  lww,
+  machine,
+  map,
+  max,
+  quota,
+  records,
+  set,
+} from '@oplus/core';
 import type { Json, JsonObject, StateDefinition } from '@oplus/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,7 +30,16 @@ const everyKind = loadState(
     name: 'all',
     version: 1,
     fields: {
-      cas: cas(z.strictObject({ a: z.int(), b: z.string().max(5).optional(), c: z.enum(['x', 'y']).nullable(), d: z.array(z.boolean()).max(2) }).or(z.literal('none')) as never),
+      cas: cas(
+        z
+          .strictObject({
+            a: z.int(),
+            b: z.string().max(5).optional(),
+            c: z.enum(['x', 'y']).nullable(),
+            d: z.array(z.boolean()).max(2),
+          })
+          .or(z.literal('none')) as never,
+      ),
       lww: lww(z.string().max(20).nullable()),
       top: max({ lo: 0, hi: 9 }),
       sum: counter(),
@@ -33,23 +57,37 @@ const everyKind = loadState(
 const skill = boardSkill();
 
 test('[ASC1] the schema is in the strict subset for every kind', () => {
-  for (const schema of [answerSchema(everyKind, skill), answerSchema(loadState(boardState, sha256), skill), answerSchema(everyKind, { role: 'agent', actions: {} })]) {
+  for (const schema of [
+    answerSchema(everyKind, skill),
+    answerSchema(loadState(boardState, sha256), skill),
+    answerSchema(everyKind, { role: 'agent', actions: {} }),
+  ]) {
     expect(subsetFaults(schema)).toEqual([]);
     expect(Object.keys(schema['properties'] as JsonObject)).toEqual(['reasoning', 'patch', 'action']);
   }
 });
 
 test('[ASC1] the check of the subset finds what is outside it', () => {
-  expect(subsetFaults({ type: 'object', properties: { a: { type: 'string' } }, required: [], additionalProperties: false })).toEqual(['/required']);
+  expect(
+    subsetFaults({ type: 'object', properties: { a: { type: 'string' } }, required: [], additionalProperties: false }),
+  ).toEqual(['/required']);
   expect(subsetFaults({ type: 'object', properties: {}, required: [] })).toEqual(['/additionalProperties']);
   expect(subsetFaults({ anyOf: [{ type: 'string', maxLength: 3 }] })).toEqual(['/anyOf/0/maxLength']);
   expect(subsetFaults({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER })).toEqual(['/minimum']);
 });
 
 test('[ASC1] optional keys become nullable, lengths and edges of integers are dropped', () => {
-  expect(strictSubset(z.toJSONSchema(z.strictObject({ a: z.string().max(3), b: z.int().optional(), c: z.literal('x') }), { io: 'input' }) as Json)).toEqual({
+  expect(
+    strictSubset(
+      z.toJSONSchema(z.strictObject({ a: z.string().max(3), b: z.int().optional(), c: z.literal('x') }), { io: 'input' }) as Json,
+    ),
+  ).toEqual({
     type: 'object',
-    properties: { a: { type: 'string' }, b: { anyOf: [{ type: 'integer' }, { type: 'null' }] }, c: { type: 'string', enum: ['x'] } },
+    properties: {
+      a: { type: 'string' },
+      b: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      c: { type: 'string', enum: ['x'] },
+    },
     required: ['a', 'b', 'c'],
     additionalProperties: false,
   });
@@ -57,11 +95,18 @@ test('[ASC1] optional keys become nullable, lengths and edges of integers are dr
 });
 
 test('[ASC2] only fields that the role may write, and every action by name', () => {
-  const patchOf = (role: string) => ((answerSchema(loadState(boardState, sha256), { ...skill, role })['properties'] as JsonObject)['patch'] as JsonObject)['required'];
+  const patchOf = (role: string) =>
+    ((answerSchema(loadState(boardState, sha256), { ...skill, role })['properties'] as JsonObject)['patch'] as JsonObject)[
+      'required'
+    ];
   expect(patchOf('agent')).toEqual(['cards', 'done', 'lead', 'tags', 'title']);
   expect(patchOf('boss')).toEqual(['budget', 'cards', 'done', 'lead', 'tags', 'title']);
   const { action } = answerSchema(everyKind, skill)['properties'] as { readonly action: JsonObject };
-  const named = (action['anyOf'] as readonly JsonObject[]).map((choice) => (isJsonObject(choice['properties'] ?? null) ? ((choice['properties'] as JsonObject)['name'] as JsonObject)['enum'] : choice['type']));
+  const named = (action['anyOf'] as readonly JsonObject[]).map((choice) =>
+    isJsonObject(choice['properties'] ?? null)
+      ? ((choice['properties'] as JsonObject)['name'] as JsonObject)['enum']
+      : choice['type'],
+  );
   expect(named).toEqual([['move'], ['ring'], 'null']);
 });
 
@@ -71,7 +116,10 @@ test('[ASC3] what fits the schema is read without an issue of form', () => {
     fc.property(fc.nat(), (seed) => {
       const answer = instanceOf(schema, seed);
       const read = readAnswer({ text: JSON.stringify(answer), form: 'strict', finish: 'stop' }, everyKind, skill.actions);
-      const form = read.kind === 'read' ? [] : read.issues.filter(({ rule, hint }) => (rule === 'answer' && !hint.includes('twice')) || hint.startsWith('No verb'));
+      const form =
+        read.kind === 'read'
+          ? []
+          : read.issues.filter(({ rule, hint }) => (rule === 'answer' && !hint.includes('twice')) || hint.startsWith('No verb'));
       expect(form).toEqual([]);
     }),
     { numRuns: 2_000 },

@@ -17,7 +17,12 @@ export function answerSchema(schema: StateSchema, skill: Pick<Skill, 'role' | 'a
       reasoning: { type: 'string' },
       patch: {
         type: 'object',
-        properties: Object.fromEntries(writable.map((index) => [schema.names[index] as string, orNull(strictSubset(schema.kinds[index]?.modelSchema() ?? {}))])),
+        properties: Object.fromEntries(
+          writable.map((index) => [
+            schema.names[index] as string,
+            orNull(strictSubset(schema.kinds[index]?.modelSchema() ?? {})),
+          ]),
+        ),
         required: writable.map((index) => schema.names[index] as string),
         additionalProperties: false,
       },
@@ -30,7 +35,9 @@ export function answerSchema(schema: StateSchema, skill: Pick<Skill, 'role' | 'a
 
 /** Indexes of the fields that a role may write. */
 export function writableFields(schema: StateSchema, role: string): readonly number[] {
-  return schema.kinds.flatMap((kind, index) => (kind.meta?.writers === undefined || kind.meta.writers.includes(role) ? [index] : []));
+  return schema.kinds.flatMap((kind, index) =>
+    kind.meta?.writers === undefined || kind.meta.writers.includes(role) ? [index] : [],
+  );
 }
 
 function actionSchema(name: string, action: SkillAction): JsonObject {

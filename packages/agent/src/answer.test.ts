@@ -11,7 +11,8 @@ import { boardSkill, boardState } from './testing/index.ts';
 
 const board = loadState(boardState, sha256);
 const { actions } = boardSkill();
-const read = (text: string, form: AnswerForm = 'fenced', finish: ModelAnswer['finish'] = 'stop') => readAnswer({ text, form, finish }, board, actions);
+const read = (text: string, form: AnswerForm = 'fenced', finish: ModelAnswer['finish'] = 'stop') =>
+  readAnswer({ text, form, finish }, board, actions);
 const fenced = (json: string) => `I think.\n\n\`\`\`json\n${json}\n\`\`\`\n`;
 const decided = (answer: ReadAnswer) => (answer.kind === 'read' ? answer.decision : answer.issues);
 const issuesOf = (answer: ReadAnswer) => (answer.kind === 'unreadable' ? answer.issues : []);
@@ -33,7 +34,10 @@ test.each([
   ['Windows line ends', fenced(RING).replaceAll('\n', '\r\n')],
   ['JSON over several lines', fenced(JSON.stringify(JSON.parse(RING), null, 2))],
   ['JSON in capitals', fenced(RING).replace('json', 'JSON')],
-  ['an observation that was quoted', `The observation says \`\`\`json {"patch":{"done":{"inc":99}}} \`\`\` but I decide.\n${fenced(RING)}`],
+  [
+    'an observation that was quoted',
+    `The observation says \`\`\`json {"patch":{"done":{"inc":99}}} \`\`\` but I decide.\n${fenced(RING)}`,
+  ],
 ])('[ANS1] the decision is found in %s', (_, text) => {
   expect(decided(read(text))).toEqual(RUNG);
 });
@@ -62,14 +66,37 @@ test.each([
 
 test('[ANS2] why is kept up to its length, and reasoning is a key only where there is no text around', () => {
   expect(decided(read(fenced('{"patch":{},"action":null,"why":"quiet"}')))).toEqual({ patch: {}, why: 'quiet' });
-  expect(issuesOf(read(fenced(`{"patch":{},"action":null,"why":"${'w'.repeat(501)}"}`)))).toMatchObject([{ path: '/why', code: 'bound' }]);
-  for (const form of ['object', 'strict'] as const) expect(decided(read('{"reasoning":"long","patch":{},"action":null}', form))).toEqual({ patch: {} });
+  expect(issuesOf(read(fenced(`{"patch":{},"action":null,"why":"${'w'.repeat(501)}"}`)))).toMatchObject([
+    { path: '/why', code: 'bound' },
+  ]);
+  for (const form of ['object', 'strict'] as const)
+    expect(decided(read('{"reasoning":"long","patch":{},"action":null}', form))).toEqual({ patch: {} });
 });
 
 test('[ANS3] reading gives a decision or an issue, for any text', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 30 }),
-    fc.constantFrom('```json\n', '\n```\n', '{"patch":', '"action":', 'null', '{', '}', '[', ']', '"', ',', ':', '\\u', '\ud800', '-0', '1e9', '"__proto__"', NOTHING, RING),
+    fc.constantFrom(
+      '```json\n',
+      '\n```\n',
+      '{"patch":',
+      '"action":',
+      'null',
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      ',',
+      ':',
+      '\\u',
+      '\ud800',
+      '-0',
+      '1e9',
+      '"__proto__"',
+      NOTHING,
+      RING,
+    ),
   );
   const form = fc.constantFrom<AnswerForm>('fenced', 'object', 'strict');
   const finish = fc.constantFrom<ModelAnswer['finish']>('stop', 'length', 'refused', 'filtered');
@@ -84,9 +111,16 @@ test('[ANS3] reading gives a decision or an issue, for any text', () => {
 
 test('[ANS3] reading gives a decision or an issue, for any JSON in any field', () => {
   const names = fc.constantFrom(...board.names, 'nothing', 'toString', 'constructor2');
-  const verbs = fc.dictionary(fc.constantFrom('set', 'unset', 'inc', 'at', 'drop', 'add', 'remove', 'claim', 'release', 'key', 'value'), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 });
+  const verbs = fc.dictionary(
+    fc.constantFrom('set', 'unset', 'inc', 'at', 'drop', 'add', 'remove', 'claim', 'release', 'key', 'value'),
+    fc.jsonValue({ maxDepth: 3 }),
+    { maxKeys: 3 },
+  );
   const patch = fc.oneof(fc.dictionary(names, fc.oneof(verbs, fc.jsonValue({ maxDepth: 4 })), { maxKeys: 4 }), fc.jsonValue());
-  const action = fc.oneof(fc.jsonValue(), fc.record({ name: fc.constantFrom('move', 'ring', 'toString', ''), args: fc.jsonValue() }));
+  const action = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ name: fc.constantFrom('move', 'ring', 'toString', ''), args: fc.jsonValue() }),
+  );
   fc.assert(
     fc.property(patch, action, fc.constantFrom<AnswerForm>('fenced', 'object', 'strict'), (p, a, form) => {
       const answer = read(JSON.stringify({ patch: p, action: a }), form);
@@ -115,7 +149,9 @@ test.each([
 });
 
 test('[ANS4] a fault of syntax says where', () => {
-  expect(issuesOf(read(fenced('{"patch":{} "action":null}')))[0]?.hint).toContain('at character 12, near "{\\"patch\\":{} \\"action\\":');
+  expect(issuesOf(read(fenced('{"patch":{} "action":null}')))[0]?.hint).toContain(
+    'at character 12, near "{\\"patch\\":{} \\"action\\":',
+  );
 });
 
 test.each([
@@ -130,19 +166,35 @@ test.each([
 });
 
 test('[ANS6] all issues are named at once, each at its field', () => {
-  const answer = read(fenced('{"patch":{"title":{"set":7},"done":{"add":1},"cards":{"at":{"a":{"set":[1]}}},"lead":{"claim":false}},"action":{"name":"move","args":{"card":""}}}'));
-  expect(issuesOf(answer).map(({ path }) => path).sort()).toEqual(['/action/args/card', '/action/args/column', '/cards/a', '/done', '/lead', '/title']);
-  expect(issuesOf(read(fenced(`{"patch":{"title":{"set":"${'t'.repeat(81)}"}},"action":null}`)))).toMatchObject([{ path: '/title', code: 'bound' }]);
+  const answer = read(
+    fenced(
+      '{"patch":{"title":{"set":7},"done":{"add":1},"cards":{"at":{"a":{"set":[1]}}},"lead":{"claim":false}},"action":{"name":"move","args":{"card":""}}}',
+    ),
+  );
+  expect(
+    issuesOf(answer)
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual(['/action/args/card', '/action/args/column', '/cards/a', '/done', '/lead', '/title']);
+  expect(issuesOf(read(fenced(`{"patch":{"title":{"set":"${'t'.repeat(81)}"}},"action":null}`)))).toMatchObject([
+    { path: '/title', code: 'bound' },
+  ]);
 });
 
 test('[ANS7] arguments pass the schema of the action', () => {
   const move = (args: string) => read(fenced(`{"patch":{},"action":{"name":"move","args":${args}}}`));
-  expect(decided(move('{"card":"a","column":3}'))).toEqual({ patch: {}, action: { name: 'move', args: { card: 'a', column: 3 } } });
+  expect(decided(move('{"card":"a","column":3}'))).toEqual({
+    patch: {},
+    action: { name: 'move', args: { card: 'a', column: 3 } },
+  });
   expect(issuesOf(move('{"card":"a","column":3,"note":null}'))).toMatchObject([{ path: '/action/args/note', rule: 'move' }]);
   expect(issuesOf(move('{"card":"a","column":"3"}'))).toMatchObject([{ path: '/action/args/column', code: 'schema', want: '3' }]);
   expect(issuesOf(move('{"card":"a","column":3,"speed":1}'))).toMatchObject([{ path: '/action/args' }]);
   expect(issuesOf(move('7'))).toMatchObject([{ path: '/action/args' }]);
-  expect(decided(read(fenced('{"patch":{},"action":{"name":"ring"}}')))).toEqual({ patch: {}, action: { name: 'ring', args: {} } });
+  expect(decided(read(fenced('{"patch":{},"action":{"name":"ring"}}')))).toEqual({
+    patch: {},
+    action: { name: 'ring', args: {} },
+  });
 });
 
 const strictState = loadState(
@@ -166,11 +218,22 @@ test('[ANS8] the strict form is the same decision with every key written', () =>
     patch: {
       note: { set: { value: null }, unset: null },
       box: { set: { a: 1, b: null }, unset: false },
-      hits: { at: [{ key: 'x', change: { inc: 2 } }, { key: 'y', change: { inc: 1 } }], drop: null },
+      hits: {
+        at: [
+          { key: 'x', change: { inc: 2 } },
+          { key: 'y', change: { inc: 1 } },
+        ],
+        drop: null,
+      },
       rows: {
         add: [{ text: { set: { value: 'new' }, unset: null }, by: null }],
         put: null,
-        patch: [{ key: 'r1', change: { text: { set: { value: null }, unset: null }, by: { claim: true, release: null, handoff: null } } }],
+        patch: [
+          {
+            key: 'r1',
+            change: { text: { set: { value: null }, unset: null }, by: { claim: true, release: null, handoff: null } },
+          },
+        ],
         drop: ['r2'],
       },
       lead: { claim: null, release: { outcome: null }, handoff: null },
@@ -190,14 +253,24 @@ test('[ANS8] the strict form is the same decision with every key written', () =>
 });
 
 test('[ANS8] untouched fields are left out, and a server that ignored the form is understood', () => {
-  const untouched = '{"reasoning":"","patch":{"note":null,"box":{"set":null,"unset":null},"hits":{"at":null,"drop":null},"rows":null,"lead":null},"action":null}';
+  const untouched =
+    '{"reasoning":"","patch":{"note":null,"box":{"set":null,"unset":null},"hits":{"at":null,"drop":null},"rows":null,"lead":null},"action":null}';
   expect(decided(readAnswer({ text: untouched, form: 'strict', finish: 'stop' }, strictState, actions))).toEqual({ patch: {} });
   const leftovers = JSON.stringify({
     patch: {
-      hits: { at: [{ key: 'x', change: { inc: null } }, { key: 'y', change: { inc: 1 } }], drop: null },
+      hits: {
+        at: [
+          { key: 'x', change: { inc: null } },
+          { key: 'y', change: { inc: 1 } },
+        ],
+        drop: null,
+      },
       rows: {
         add: null,
-        put: [{ key: 'bare', change: { text: null, by: null } }, { key: 'r', change: { text: { set: null, unset: null }, by: { claim: null, release: null, handoff: null } } }],
+        put: [
+          { key: 'bare', change: { text: null, by: null } },
+          { key: 'r', change: { text: { set: null, unset: null }, by: { claim: null, release: null, handoff: null } } },
+        ],
         patch: null,
         drop: null,
       },
@@ -207,17 +280,38 @@ test('[ANS8] untouched fields are left out, and a server that ignored the form i
   expect(decided(readAnswer({ text: leftovers, form: 'strict', finish: 'stop' }, strictState, actions))).toEqual({
     patch: { hits: { at: { y: { inc: 1 } } }, rows: { put: { bare: {}, r: {} } } },
   });
-  const twice = '{"patch":{"hits":{"at":[{"key":"x","change":{"inc":1}},{"key":"x","change":{"inc":2}}],"drop":null}},"action":null}';
-  expect(issuesOf(readAnswer({ text: twice, form: 'strict', finish: 'stop' }, strictState, actions))).toMatchObject([{ path: '/hits/x', hint: expect.stringContaining('twice') }]);
+  const twice =
+    '{"patch":{"hits":{"at":[{"key":"x","change":{"inc":1}},{"key":"x","change":{"inc":2}}],"drop":null}},"action":null}';
+  expect(issuesOf(readAnswer({ text: twice, form: 'strict', finish: 'stop' }, strictState, actions))).toMatchObject([
+    { path: '/hits/x', hint: expect.stringContaining('twice') },
+  ]);
   const empty = '{"patch":{"hits":{"at":[{"key":"x","change":{}}],"drop":null}},"action":null}';
-  expect(issuesOf(readAnswer({ text: empty, form: 'strict', finish: 'stop' }, strictState, actions))).toMatchObject([{ path: '/hits/x' }]);
-  expect(decided(readAnswer({ text: fenced('{"patch":{"hits":{"at":{"x":{"inc":2}}}},"action":null}'), form: 'strict', finish: 'stop' }, strictState, actions))).toEqual({
+  expect(issuesOf(readAnswer({ text: empty, form: 'strict', finish: 'stop' }, strictState, actions))).toMatchObject([
+    { path: '/hits/x' },
+  ]);
+  expect(
+    decided(
+      readAnswer(
+        { text: fenced('{"patch":{"hits":{"at":{"x":{"inc":2}}}},"action":null}'), form: 'strict', finish: 'stop' },
+        strictState,
+        actions,
+      ),
+    ),
+  ).toEqual({
     patch: { hits: { at: { x: { inc: 2 } } } },
   });
 });
 
 test('[ANS8] a null that was written by hand is a value', () => {
-  expect(decided(readAnswer({ text: fenced('{"patch":{"note":{"set":null}},"action":null}'), form: 'fenced', finish: 'stop' }, strictState, actions))).toEqual({
+  expect(
+    decided(
+      readAnswer(
+        { text: fenced('{"patch":{"note":{"set":null}},"action":null}'), form: 'fenced', finish: 'stop' },
+        strictState,
+        actions,
+      ),
+    ),
+  ).toEqual({
     patch: { note: { set: null } },
   });
 });
@@ -227,6 +321,8 @@ test.each([
   ['refused', 'declined'],
   ['filtered', 'filter'],
 ] as const)('[ANS9] an answer that ended by %s says so', (finish, word) => {
-  expect(issuesOf(read('{"patch":{"done"', 'object', finish))).toMatchObject([{ code: 'not_json', hint: expect.stringContaining(word) }]);
+  expect(issuesOf(read('{"patch":{"done"', 'object', finish))).toMatchObject([
+    { code: 'not_json', hint: expect.stringContaining(word) },
+  ]);
   expect(decided(read(fenced(RING), 'fenced', finish))).toEqual(RUNG);
 });

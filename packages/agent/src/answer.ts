@@ -17,13 +17,19 @@ import { withoutOptionalNulls } from './strict-subset.ts';
 /** What a model decided. */
 export type Decision = { readonly patch: JsonObject; readonly action?: Action; readonly why?: string };
 
-export type ReadAnswer = { readonly kind: 'read'; readonly decision: Decision } | { readonly kind: 'unreadable'; readonly issues: readonly Issue[] };
+export type ReadAnswer =
+  | { readonly kind: 'read'; readonly decision: Decision }
+  | { readonly kind: 'unreadable'; readonly issues: readonly Issue[] };
 
 /** Longest `why`, in UTF-16 units. */
 export const WHY_CHARS_MAX = 500;
 
 /** Reads an answer against the state definition and the skill's actions. Pure. O(length). */
-export function readAnswer(answer: Pick<ModelAnswer, 'text' | 'form' | 'finish'>, schema: StateSchema, actions: Skill['actions']): ReadAnswer {
+export function readAnswer(
+  answer: Pick<ModelAnswer, 'text' | 'form' | 'finish'>,
+  schema: StateSchema,
+  actions: Skill['actions'],
+): ReadAnswer {
   const unfinished = UNFINISHED[answer.finish];
   const read = readStrictJson(decisionText(answer.text));
   if (!read.ok) {
@@ -31,7 +37,8 @@ export function readAnswer(answer: Pick<ModelAnswer, 'text' | 'form' | 'finish'>
     const place = at < 0 ? '' : ` at character ${at}, near ${JSON.stringify(around(decisionText(answer.text), at))}`;
     return unreadable(issue('', code, unfinished ?? `${sentence(`${message}${place}`)} ${FORM_HINT[answer.form]}`));
   }
-  if (!isJsonObject(read.value)) return unreadable(issue('', 'schema', `The decision is an object. ${FORM_HINT[answer.form]}`, read.value));
+  if (!isJsonObject(read.value))
+    return unreadable(issue('', 'schema', `The decision is an object. ${FORM_HINT[answer.form]}`, read.value));
   const issues = envelopeIssues(read.value, answer.form);
   const patch = readPatch(read.value['patch'] ?? null, answer.form, schema, issues);
   const action = readAction(read.value['action'] ?? null, answer.form, actions, issues);
@@ -84,15 +91,25 @@ function envelopeIssues(value: JsonObject, form: AnswerForm): Issue[] {
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const near = nearestWord(key, known);
-    issues.push(issue(pointer(key), 'schema', near === undefined ? `The decision has exactly patch and action, not ${short(key)}.` : `Did you mean ${near}?`));
+    issues.push(
+      issue(
+        pointer(key),
+        'schema',
+        near === undefined ? `The decision has exactly patch and action, not ${short(key)}.` : `Did you mean ${near}?`,
+      ),
+    );
   }
   for (const key of ['patch', 'action']) {
-    if (!Object.hasOwn(value, key)) issues.push(issue(pointer(key), 'schema', `${key} is missing. ${key === 'patch' ? '{} changes nothing.' : 'null does nothing.'}`));
+    if (!Object.hasOwn(value, key))
+      issues.push(
+        issue(pointer(key), 'schema', `${key} is missing. ${key === 'patch' ? '{} changes nothing.' : 'null does nothing.'}`),
+      );
   }
   const why = value['why'];
   if (why === undefined || why === null) return issues;
   if (typeof why !== 'string') issues.push(issue('/why', 'schema', 'why is one sentence of text, or left out.', why));
-  else if (why.length > WHY_CHARS_MAX) issues.push(issue('/why', 'bound', `why has ${why.length} characters; ${WHY_CHARS_MAX} are allowed.`));
+  else if (why.length > WHY_CHARS_MAX)
+    issues.push(issue('/why', 'bound', `why has ${why.length} characters; ${WHY_CHARS_MAX} are allowed.`));
   return issues;
 }
 
@@ -132,7 +149,14 @@ function readAction(given: Json, form: AnswerForm, actions: Skill['actions'], is
   const stray = Object.keys(given).find((key) => key !== 'name' && key !== 'args');
   const { name, args } = given;
   if (stray !== undefined || typeof name !== 'string') {
-    issues.push(issue(stray === undefined ? '/action/name' : pointer('action', stray), 'schema', shape, stray === undefined ? name : undefined));
+    issues.push(
+      issue(
+        stray === undefined ? '/action/name' : pointer('action', stray),
+        'schema',
+        shape,
+        stray === undefined ? name : undefined,
+      ),
+    );
     return undefined;
   }
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -159,11 +183,20 @@ function memberOf(value: Json | undefined, key: string): Json | undefined {
 function unknownName(what: 'field' | 'action', given: string, names: readonly string[]): string {
   const near = nearestWord(given, names);
   if (near !== undefined) return `No ${what} is called ${short(given)}. Did you mean ${near}?`;
-  return names.length === 0 ? `There are no ${what}s.` : `No ${what} is called ${short(given)}; use ${names.slice(0, 20).join(', ')}.`;
+  return names.length === 0
+    ? `There are no ${what}s.`
+    : `No ${what} is called ${short(given)}; use ${names.slice(0, 20).join(', ')}.`;
 }
 
 function issue(path: string, code: IssueCode, hint: string, want?: Json): Issue {
-  return { path, code, rule: 'answer', ...(want === undefined ? {} : { want: excerpt(want, EXCERPT_CHARS_MAX) }), recovery: 'change', hint };
+  return {
+    path,
+    code,
+    rule: 'answer',
+    ...(want === undefined ? {} : { want: excerpt(want, EXCERPT_CHARS_MAX) }),
+    recovery: 'change',
+    hint,
+  };
 }
 
 function unreadable(...issues: readonly Issue[]): ReadAnswer {

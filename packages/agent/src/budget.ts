@@ -55,7 +55,11 @@ function systemTokens(system: string, tokens: TokenCounter): number {
 
 function tooLarge(agent: string, tokens: PromptTokens, tokensMax: number): OplusError {
   const { procedure, state, observation, total } = tokens;
-  return new OplusError('USAGE', `the prompt of ${agent} has ${total} tokens, ${tokensMax} are allowed: procedure ${procedure}, state ${state}, observation ${observation}`, {
-    hint: 'Project a smaller slice of the state, shorten the procedure, or raise tokensMax.',
-  });
+  return new OplusError(
+    'USAGE',
+    `the prompt of ${agent} has ${total} tokens, ${tokensMax} are allowed: procedure ${procedure}, state ${state}, observation ${observation}`,
+    {
+      hint: 'Project a smaller slice of the state, shorten the procedure, or raise tokensMax.',
+    },
+  );
 }

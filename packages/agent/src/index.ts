@@ -24,9 +24,29 @@ export { defineSkill } from './skill.ts';
 export type { SkillFile } from './skill-file.ts';
 export { parseSkillFile, readSkillFolder, SKILL_BYTES_MAX } from './skill-file.ts';
 export type { Attempt, StepResult } from './step.ts';
-export type { Decision as TaskDecision, Effect, Environment, OpenEvent, Prompted, Ruling, RunPlan, Tally, Task, TaskSetup } from './task.ts';
+export type {
+  Decision as TaskDecision,
+  Effect,
+  Environment,
+  OpenEvent,
+  Prompted,
+  Ruling,
+  RunPlan,
+  Tally,
+  Task,
+  TaskSetup,
+} from './task.ts';
 export type { TokenCounter } from './tokens.ts';
 export { o200kTokens, RUN_CHARS_MAX } from './tokens.ts';
-export type { ActionEvent, AttemptEnd, AttemptEvent, PromptTokens, StepEvent, TraceEvent, TraceSink, TraceText } from './trace.ts';
+export type {
+  ActionEvent,
+  AttemptEnd,
+  AttemptEvent,
+  PromptTokens,
+  StepEvent,
+  TraceEvent,
+  TraceSink,
+  TraceText,
+} from './trace.ts';
 export { readTraceLine, traceEventShape, traceLine } from './trace.ts';
 export { openTraceFile } from './trace-file.ts';

@@ -26,11 +26,15 @@ function recording(policy: (percept: Percept) => ScriptedDecision) {
 }
 
 test('[PRM2] [TOK5] after a thousand steps the prompt of an equal view is byte-equal', async () => {
-  const flip = recording(({ state }) => ({ patch: { title: { set: state['title'] === 'even' ? 'odd' : 'even' } }, action: { name: 'ring', args: {} } }));
+  const flip = recording(({ state }) => ({
+    patch: { title: { set: state['title'] === 'even' ? 'odd' : 'even' } },
+    action: { name: 'ring', args: {} },
+  }));
   const { agent, team } = await rig(flip);
   await agent.step('Flip the title.');
   const totals = new Set<number>();
-  for (let step = 1; step <= 1_000; step += 1) for (const { tokens } of (await agent.step('Flip the title.')).attempts) totals.add(tokens.total);
+  for (let step = 1; step <= 1_000; step += 1)
+    for (const { tokens } of (await agent.step('Flip the title.')).attempts) totals.add(tokens.total);
   expect(team.space().revision).toBe(1_002);
   const [, ...later] = flip.prompts;
   expect(new Set(later).size).toBe(2);
@@ -43,7 +47,10 @@ test('[PRM4] no revision, dot, vector, digest or fence number is in a prompt', a
   const rival = team.join('w2');
   for (let i = 0; i < 7_000; i += 1) await (await rival.view()).propose({ patch: { done: { inc: i % 2 === 0 ? 1 : -1 } } });
   await (await rival.view()).propose({ patch: { lead: { claim: true } } });
-  const model = recording(({ issues }) => ({ patch: issues.length < 1 ? { lead: { claim: true } } : { tags: { add: ['calm'] } }, action: { name: 'ring', args: {} } }));
+  const model = recording(({ issues }) => ({
+    patch: issues.length < 1 ? { lead: { claim: true } } : { tags: { add: ['calm'] } },
+    action: { name: 'ring', args: {} },
+  }));
   const { agent, acts } = await rig(model, { team });
   const result = await agent.step('Take the lead.');
   expect(result.attempts.map(({ end }) => end.kind)).toEqual(['rejected', 'committed']);
@@ -63,7 +70,10 @@ test('[TOK5] the size of a prompt does not depend on the number of agents', asyn
   for (const count of [1, 4, 16]) {
     const team = fakeTeam(loadState(boardState, sha256));
     for (let i = 2; i <= count; i += 1) team.join(`other-${i}`);
-    const { agent } = await rig(recording(() => ({ patch: {}, action: null })), { team });
+    const { agent } = await rig(
+      recording(() => ({ patch: {}, action: null })),
+      { team },
+    );
     sizes.set(count, (await agent.step('Look.')).attempts[0]?.tokens.total ?? 0);
   }
   expect(new Set(sizes.values()).size).toBe(1);
@@ -72,7 +82,10 @@ test('[TOK5] the size of a prompt does not depend on the number of agents', asyn
 /** Counts every observation once and files it under its own key. */
 const counting = (percept: Percept): ScriptedDecision => {
   const key = percept.observation.replaceAll(/[^a-z0-9]/g, '-');
-  return { patch: { done: { inc: 1 }, cards: { at: { [key]: { set: percept.observation } } }, tags: { add: [key] } }, action: null };
+  return {
+    patch: { done: { inc: 1 }, cards: { at: { [key]: { set: percept.observation } } }, tags: { add: [key] } },
+    action: null,
+  };
 };
 
 test('[AGT10] a model that errs in the known ways never breaks the state', async () => {

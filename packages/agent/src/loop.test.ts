@@ -11,21 +11,31 @@ import type { SkillAction } from './skill.ts';
 import { boardSkill, boardState, cannedModel, fakeTeam, noisyModel, rig, testTrace } from './testing/index.ts';
 import type { FakeTeam } from './testing/index.ts';
 
-const say = (patch: Json, action: ScriptedDecision['action'] = null, reasoning = 'I decide.') => sayDecision({ reasoning, patch: patch as never, action });
+const say = (patch: Json, action: ScriptedDecision['action'] = null, reasoning = 'I decide.') =>
+  sayDecision({ reasoning, patch: patch as never, action });
 const MOVE = { name: 'move', args: { card: 'a', column: 2 } } as const;
 const seen = (request: ModelRequest | undefined) => readPrompt(messagesOf(request as ModelRequest, 'fenced'));
 
 test('[AGT1] the action runs once, after the commit, with space and dot as key', async () => {
   const order: string[] = [];
-  const { agent, team, acts, trace } = await rig(cannedModel([say({ done: { inc: 1 } }), say({ cards: { at: { a: { set: 'x' } } } }, MOVE)]), {
-    answerTo: () => {
-      order.push(`acted at ${team.space().revision}`);
-      return { kind: 'done', observation: 'moved' };
+  const { agent, team, acts, trace } = await rig(
+    cannedModel([say({ done: { inc: 1 } }), say({ cards: { at: { a: { set: 'x' } } } }, MOVE)]),
+    {
+      answerTo: () => {
+        order.push(`acted at ${team.space().revision}`);
+        return { kind: 'done', observation: 'moved' };
+      },
     },
-  });
+  );
   team.beforeSeal(() => void order.push(`sealed after ${team.space().revision}`));
   expect(await agent.step('first')).toMatchObject({ step: 1, outcome: 'committed', verdict: { kind: 'committed' } });
-  expect(await agent.step('second')).toMatchObject({ step: 2, outcome: 'acted', action: MOVE, key: 'test/w1/2', result: { kind: 'done', observation: 'moved' } });
+  expect(await agent.step('second')).toMatchObject({
+    step: 2,
+    outcome: 'acted',
+    action: MOVE,
+    key: 'test/w1/2',
+    result: { kind: 'done', observation: 'moved' },
+  });
   expect(acts).toEqual([{ action: MOVE, key: 'test/w1/2' }]);
   expect(order).toEqual(['sealed after 1', 'sealed after 2', 'acted at 3']);
   expect(trace.events.map(({ kind }) => kind)).toEqual(['attempt', 'step', 'attempt', 'action', 'step']);
@@ -49,7 +59,10 @@ test('[AGT2] a rejection goes back with its issues and the newest view', async (
     team.beforeSeal(undefined);
     await (await other.view()).propose({ patch: { lead: { claim: true } } });
   });
-  expect(await agent.step('lead?')).toMatchObject({ outcome: 'committed', attempts: [{ end: { kind: 'rejected' } }, { end: { kind: 'committed' } }] });
+  expect(await agent.step('lead?')).toMatchObject({
+    outcome: 'committed',
+    attempts: [{ end: { kind: 'rejected' } }, { end: { kind: 'committed' } }],
+  });
   expect(seen(model.requests[0])).toMatchObject({ issues: [], state: { lead: { holder: null } } });
   expect(seen(model.requests[1])).toMatchObject({
     state: { lead: { holder: 'w2' } },
@@ -58,19 +71,31 @@ test('[AGT2] a rejection goes back with its issues and the newest view', async (
 });
 
 test('[AGT2] an unreadable answer and a refusal at the gate go back too', async () => {
-  const model = cannedModel(['I cannot decide.', say({ nothing: { set: 1 } }), say({ tags: { add: ['x'.repeat(41)] } }), say({}, { name: 'move', args: { card: 'k'.repeat(40), column: 1 } })]);
+  const model = cannedModel([
+    'I cannot decide.',
+    say({ nothing: { set: 1 } }),
+    say({ tags: { add: ['x'.repeat(41)] } }),
+    say({}, { name: 'move', args: { card: 'k'.repeat(40), column: 1 } }),
+  ]);
   const premises = () => ['p'.repeat(600)];
   const { move } = boardSkill().actions;
   const skill = boardSkill({ actions: { move: { ...(move as SkillAction), premises } }, tokensMax: 8_000 });
   const { agent, acts } = await rig(model, { skill, repairsMax: 3 });
   const result = await agent.step('go');
   expect(result.attempts.map(({ end }) => end.kind)).toEqual(['unreadable', 'unreadable', 'unreadable', 'refused']);
-  expect(model.requests.map((request) => seen(request).issues.map(({ code }) => code))).toEqual([[], ['not_json'], ['schema'], ['bound']]);
+  expect(model.requests.map((request) => seen(request).issues.map(({ code }) => code))).toEqual([
+    [],
+    ['not_json'],
+    ['schema'],
+    ['bound'],
+  ]);
   expect(acts).toEqual([]);
 });
 
 test('[AGT3] after the repairs are spent the step stalls, visibly', async () => {
-  const { agent, acts, trace, team } = await rig(cannedModel(Array.from({ length: 5 }, () => say({ done: { inc: 2000 } }, MOVE))));
+  const { agent, acts, trace, team } = await rig(
+    cannedModel(Array.from({ length: 5 }, () => say({ done: { inc: 2000 } }, MOVE))),
+  );
   const result = await agent.step('go');
   expect(result).toMatchObject({ outcome: 'stalled', issues: [{ code: 'invariant', rule: 'notTooMany' }] });
   expect(result.attempts).toHaveLength(5);
@@ -91,12 +116,20 @@ test('[AGT3] what no decision can cure is not repeated', async () => {
     ...team,
     join: (name) => {
       const worker = team.join(name);
-      const propose = async (): Promise<Answer> => ({ kind: 'rejected', revision: 9, issues: [{ path: '', code: 'fenced', rule: 'term', recovery: 'never', hint: 'Another session took over.' }] });
+      const propose = async (): Promise<Answer> => ({
+        kind: 'rejected',
+        revision: 9,
+        issues: [{ path: '', code: 'fenced', rule: 'term', recovery: 'never', hint: 'Another session took over.' }],
+      });
       return { ...worker, view: async () => ({ ...(await worker.view()), propose }) };
     },
   };
   const { agent } = await rig(cannedModel([say({ done: { inc: 1 } })]), { team: fenced });
-  expect(await agent.step('go')).toMatchObject({ outcome: 'stalled', issues: [{ code: 'fenced' }], attempts: [expect.anything()] });
+  expect(await agent.step('go')).toMatchObject({
+    outcome: 'stalled',
+    issues: [{ code: 'fenced' }],
+    attempts: [expect.anything()],
+  });
 });
 
 test('[AGT11] a space of another definition is refused before anything is sent', async () => {
@@ -108,7 +141,8 @@ test('[AGT11] a space of another definition is refused before anything is sent',
 
 test('[AGT4] nothing to propose passes the view', async () => {
   const { agent, team } = await rig(cannedModel([say({}), say({ title: { set: 'empty' } }), say({ tags: { add: [] } })]));
-  for (const observation of ['a', 'b', 'c']) expect(await agent.step(observation)).toMatchObject({ outcome: 'passed', attempts: [{ end: { kind: 'passed' } }] });
+  for (const observation of ['a', 'b', 'c'])
+    expect(await agent.step(observation)).toMatchObject({ outcome: 'passed', attempts: [{ end: { kind: 'passed' } }] });
   expect(team.passCount()).toBe(3);
   expect(team.space().revision).toBe(1);
 });
@@ -128,11 +162,16 @@ test('[AGT5] a failed action answers with its observation, and the commit stands
   });
   expect(await agent.step('go')).toMatchObject({ outcome: 'acted', result: { kind: 'failed', observation: 'Error: no card a' } });
   expect(stateJson(team.space())['done']).toBe(1);
-  expect(trace.events.at(-1)).toMatchObject({ outcome: 'acted', result: { kind: 'failed', observation: { text: 'Error: no card a' } } });
+  expect(trace.events.at(-1)).toMatchObject({
+    outcome: 'acted',
+    result: { kind: 'failed', observation: { text: 'Error: no card a' } },
+  });
 });
 
 test('[AGT6] arguments are checked before anything is proposed', async () => {
-  const { agent, team } = await rig(cannedModel([say({ done: { inc: 1 } }, { name: 'move', args: { card: 'a', column: 12 } })]), { repairsMax: 0 });
+  const { agent, team } = await rig(cannedModel([say({ done: { inc: 1 } }, { name: 'move', args: { card: 'a', column: 12 } })]), {
+    repairsMax: 0,
+  });
   expect(await agent.step('go')).toMatchObject({ outcome: 'stalled', issues: [{ path: '/action/args/column' }] });
   expect(team.sealed().flatMap(({ decided }) => decided)).toEqual([]);
 });
@@ -152,11 +191,19 @@ test('[AGT6] what the action relies on is a premise of the proposal', async () =
 });
 
 test('[AGT7] reasoning goes nowhere', async () => {
-  const model = cannedModel([say({ done: { inc: 2000 } }, null, 'SECRET-THOUGHT one'), say({ done: { inc: 1 } }, MOVE, 'SECRET-THOUGHT two'), say({}, null, 'three')]);
+  const model = cannedModel([
+    say({ done: { inc: 2000 } }, null, 'SECRET-THOUGHT one'),
+    say({ done: { inc: 1 } }, MOVE, 'SECRET-THOUGHT two'),
+    say({}, null, 'three'),
+  ]);
   const { agent, team, trace, blobs } = await rig(model);
   await agent.step('go');
   await agent.step('again');
-  const kept = [trace.text(), ...team.sealed().map(({ text }) => text), ...trace.events.map((event) => (event.kind === 'attempt' ? blobs.text(event.view) : ''))];
+  const kept = [
+    trace.text(),
+    ...team.sealed().map(({ text }) => text),
+    ...trace.events.map((event) => (event.kind === 'attempt' ? blobs.text(event.view) : '')),
+  ];
   const later = model.requests.slice(1).map((request) => canonical(messagesOf(request, 'fenced') as never));
   expect([...kept, ...later].join('\n')).not.toContain('SECRET-THOUGHT');
 });
@@ -166,8 +213,14 @@ const filer = scriptedModel(({ state, observation, issues }) => {
   const cards = state['cards'] as { readonly [key: string]: string };
   const card = `c${Object.keys(cards).length % 40}`;
   if (issues.some(({ code }) => code === 'held')) return { patch: { done: { inc: 1 } }, action: null };
-  const lead = (state['lead'] as { readonly holder: string | null }).holder === null && observation.includes('lead') ? { lead: { claim: true } } : {};
-  return { patch: { ...lead, done: { inc: 1 }, cards: { at: { [card]: { set: observation } } } }, action: observation.includes('move') ? { name: 'move', args: { card, column: 1 } } : null };
+  const lead =
+    (state['lead'] as { readonly holder: string | null }).holder === null && observation.includes('lead')
+      ? { lead: { claim: true } }
+      : {};
+  return {
+    patch: { ...lead, done: { inc: 1 }, cards: { at: { [card]: { set: observation } } } },
+    action: observation.includes('move') ? { name: 'move', args: { card, column: 1 } } : null,
+  };
 });
 
 test('[AGT8] equal inputs give equal prompts, log and trace', async () => {
@@ -184,7 +237,17 @@ test('[AGT9] an error of the model ends the step, is traced, and proposes nothin
   const gone = new OplusError('MODEL_UNREACHABLE', 'nobody answers', { hint: 'Start it.' });
   const { agent, team, trace } = await rig(cannedModel([gone, say({ done: { inc: 1 } })]));
   await expect(agent.step('go')).rejects.toBe(gone);
-  expect(trace.events).toEqual([{ v: 1, kind: 'step', agent: 'w1', step: 1, outcome: 'failed', attempts: 0, error: { code: 'MODEL_UNREACHABLE', message: 'nobody answers' } }]);
+  expect(trace.events).toEqual([
+    {
+      v: 1,
+      kind: 'step',
+      agent: 'w1',
+      step: 1,
+      outcome: 'failed',
+      attempts: 0,
+      error: { code: 'MODEL_UNREACHABLE', message: 'nobody answers' },
+    },
+  ]);
   expect(team.sealed().flatMap(({ decided }) => decided)).toEqual([]);
   expect(await agent.step('again')).toMatchObject({ step: 2, outcome: 'committed' });
 });
@@ -193,13 +256,20 @@ test('[AGT9] an actuator that throws leaves the action in doubt, and the trace s
   const { agent, trace } = await rig(cannedModel([say({}, MOVE)]), { answerTo: () => new Error('the arm is stuck') });
   await expect(agent.step('go')).rejects.toThrow('the arm is stuck');
   expect(trace.events.map(({ kind }) => kind)).toEqual(['attempt', 'action', 'step']);
-  expect(trace.events.at(-1)).toMatchObject({ outcome: 'failed', key: 'test/w1/1', error: { code: 'OTHER', message: 'the arm is stuck' } });
+  expect(trace.events.at(-1)).toMatchObject({
+    outcome: 'failed',
+    key: 'test/w1/1',
+    error: { code: 'OTHER', message: 'the arm is stuck' },
+  });
 });
 
 test('[AGT9] an aborted step proposes nothing', async () => {
   const stop = new AbortController();
   const reason = new Error('stopped by the user');
-  const model = { id: 'slow', complete: async () => (stop.abort(reason), { text: say({ done: { inc: 1 } }), form: 'fenced', finish: 'stop' } as const) };
+  const model = {
+    id: 'slow',
+    complete: async () => (stop.abort(reason), { text: say({ done: { inc: 1 } }), form: 'fenced', finish: 'stop' } as const),
+  };
   const { agent, team } = await rig(model);
   await expect(agent.step('go', stop.signal)).rejects.toBe(reason);
   await expect(agent.step('go', stop.signal)).rejects.toBe(reason);
@@ -213,19 +283,39 @@ test('[AGT11] one step at a time, and only under the role of the skill', async (
   await first;
   const team = fakeTeam(loadState(boardState, sha256));
   const skill = boardSkill();
-  await expect(rig(cannedModel([]), { team: { ...team, join: (name) => team.join(name, 'boss') }, skill })).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(rig(cannedModel([]), { team: { ...team, join: (name) => team.join(name, 'boss') }, skill })).rejects.toMatchObject(
+    { code: 'USAGE' },
+  );
 });
 
 test('[TRC1] every attempt, action and end is one event, in that order', async () => {
-  const { agent, trace } = await rig(cannedModel([{ text: 'no', finish: 'length', usage: { promptTokens: 9, answerTokens: 1 } }, say({}, MOVE)]), {
-    answerTo: () => ({ kind: 'done', observation: 'x'.repeat(20_000) }),
-  });
+  const { agent, trace } = await rig(
+    cannedModel([{ text: 'no', finish: 'length', usage: { promptTokens: 9, answerTokens: 1 } }, say({}, MOVE)]),
+    {
+      answerTo: () => ({ kind: 'done', observation: 'x'.repeat(20_000) }),
+    },
+  );
   await agent.step('o'.repeat(40));
   expect(trace.events).toMatchObject([
-    { kind: 'attempt', attempt: 1, skill: { name: 'board', digest: boardSkill().procedureDigest }, model: 'canned', observation: { text: 'o'.repeat(40) }, answer: { finish: 'length', form: 'fenced' }, usage: { promptTokens: 9, answerTokens: 1 }, end: { kind: 'unreadable' } },
+    {
+      kind: 'attempt',
+      attempt: 1,
+      skill: { name: 'board', digest: boardSkill().procedureDigest },
+      model: 'canned',
+      observation: { text: 'o'.repeat(40) },
+      answer: { finish: 'length', form: 'fenced' },
+      usage: { promptTokens: 9, answerTokens: 1 },
+      end: { kind: 'unreadable' },
+    },
     { kind: 'attempt', attempt: 2, proposal: { patch: {}, action: MOVE }, end: { kind: 'committed' } },
     { kind: 'action', key: 'test/w1/1', action: MOVE },
-    { kind: 'step', outcome: 'acted', attempts: 2, key: 'test/w1/1', result: { kind: 'done', observation: { artefact: expect.stringMatching(/^[0-9a-f]{64}$/) } } },
+    {
+      kind: 'step',
+      outcome: 'acted',
+      attempts: 2,
+      key: 'test/w1/1',
+      result: { kind: 'done', observation: { artefact: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+    },
   ]);
 });
 
@@ -246,62 +336,4 @@ test.each([1, 2, 3])('[TRC3] when event %d cannot be written the step fails, and
   const { agent, acts } = await rig(cannedModel([say({}, MOVE)]), { trace: testTrace(failAt) });
   await expect(agent.step('go')).rejects.toThrow('the trace cannot be written');
   expect(acts).toHaveLength(failAt <= 2 ? 0 : 1);
-});
-
-test('[TOK3] nothing is sent above the budget, and the error says where the tokens are', async () => {
-  const model = cannedModel([say({})]);
-  const { agent } = await rig(model, { skill: boardSkill({ tokensMax: 560 }) });
-  await expect(agent.step('go')).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(/^the prompt of w1 has \d+ tokens, 560 are allowed: procedure \d+, state \d+, observation \d+$/) });
-  expect(model.requests).toEqual([]);
-});
-
-test('[TOK4] a large observation reaches the model as an excerpt', async () => {
-  const model = cannedModel([say({})]);
-  const { agent, trace, blobs } = await rig(model);
-  const flood = Array.from({ length: 9_000 }, (_, i) => `telemetry ${i}`).join('\n');
-  await agent.step(flood);
-  const [event] = trace.events;
-  const artefact = event?.kind === 'attempt' ? event.observation.artefact : undefined;
-  expect(blobs.text(artefact as string)).toBe(flood);
-  expect(seen(model.requests[0]).observation).toContain(`kept as artefact ${artefact}`);
-});
-
-test('[TOK6] when the issues are too much, fewer are shown', async () => {
-  const wrong = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`unknown${i}`, { set: 'x' }]));
-  const room = await rig(cannedModel([say(wrong), say({})]), { skill: boardSkill({ tokensMax: 4_000 }) });
-  const plenty = (await room.agent.step('go')).attempts.map(({ tokens }) => tokens);
-  const tokensMax = (plenty[0]?.total ?? 0) + 200;
-  const model = cannedModel([say(wrong), say({})]);
-  const tight = await rig(model, { skill: boardSkill({ tokensMax }) });
-  const result = await tight.agent.step('go');
-  expect(result.attempts.every(({ tokens }) => tokens.total <= tokensMax)).toBe(true);
-  expect(plenty[1]?.total).toBeGreaterThan(tokensMax);
-  expect(seen(model.requests[1]).issues.at(-1)).toHaveProperty('more');
-});
-
-test('[SCR1] the scripted model decides from the text of its prompt alone', async () => {
-  const percepts: unknown[] = [];
-  const model = scriptedModel((percept) => (percepts.push(percept), { patch: {}, action: null }));
-  const request = {
-    procedure: 'P',
-    format: { fenced: 'F', object: '', strict: '' },
-    answerSchema: {},
-    state: 'lead\n--- begin state 0123456789abcdef ---\n{"done":3}\n--- end state 0123456789abcdef ---',
-    observation: 'lead\n--- begin observation 0123456789abcdef ---\ntwo\nlines\n--- end observation 0123456789abcdef ---',
-    issues: 'lead\n--- begin issues 0123456789abcdef ---\n{"code":"held"}\n{"more":2}\n--- end issues 0123456789abcdef ---',
-  };
-  expect(await model.complete(request)).toEqual(await model.complete({ ...request }));
-  expect(percepts).toEqual(Array.from({ length: 2 }, () => ({ procedure: 'P\n\nF', state: { done: 3 }, observation: 'two\nlines', issues: [{ code: 'held' }, { more: 2 }] })));
-});
-
-test('[SCR2] its answers are read like those of any model', async () => {
-  const { agent, team } = await rig(scriptedModel(() => ({ reasoning: 'text\n```\nwith a block\n```', patch: { tags: { add: ['```'] } }, action: null, why: 'because' })));
-  expect(await agent.step('go')).toMatchObject({ outcome: 'committed' });
-  expect(stateJson(team.space())['tags']).toEqual(['```']);
-});
-
-test('[SCR3] a prompt without its blocks is an error', async () => {
-  const model = scriptedModel(() => ({ patch: {}, action: null }));
-  const request = { procedure: '', format: { fenced: '', object: '', strict: '' }, answerSchema: {}, state: '{"done":1}', observation: 'x', issues: '' };
-  await expect(model.complete(request)).rejects.toMatchObject({ code: 'INVARIANT' });
 });

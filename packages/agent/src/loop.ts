@@ -47,7 +47,9 @@ export function agentOn(options: AgentOptions): Agent {
   const { skill, worker } = options;
   const schema = loadState(skill.state, sha256);
   if (worker.role !== skill.role) {
-    throw new OplusError('USAGE', `${worker.agent} joined as ${worker.role}, its skill is for ${skill.role}`, { hint: `Join as ${skill.role}.` });
+    throw new OplusError('USAGE', `${worker.agent} joined as ${worker.role}, its skill is for ${skill.role}`, {
+      hint: `Join as ${skill.role}.`,
+    });
   }
   const standing: Standing = { options, schema, format: answerFormat(schema, skill), answerSchema: answerSchema(schema, skill) };
   let step = 0;

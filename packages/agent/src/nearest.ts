@@ -10,7 +10,8 @@ export function nearestWord(given: string, words: Iterable<string>): string | un
     const known = word.slice(0, CHARS_MAX).toLowerCase();
     const isPart = wanted.length >= 3 && known.length >= 3 && (known.startsWith(wanted) || wanted.startsWith(known));
     const edits = isPart ? 0 : editsBetween(wanted, known);
-    if (edits <= Math.max(1, Math.floor(Math.max(wanted.length, known.length) / 3)) && (best === undefined || edits < best.edits)) best = { word, edits };
+    if (edits <= Math.max(1, Math.floor(Math.max(wanted.length, known.length) / 3)) && (best === undefined || edits < best.edits))
+      best = { word, edits };
   }
   return best?.word;
 }

@@ -16,7 +16,14 @@ export function notationOf(schema: Json): string {
 
 /** Notation of the patch of a field: what its verbs take when they are written by hand. */
 export function patchNotation(kind: FieldKind): string {
-  return write(kind.modelSchema(), placeOf(kind, (inner) => inner, (answer) => answer));
+  return write(
+    kind.modelSchema(),
+    placeOf(
+      kind,
+      (inner) => inner,
+      (answer) => answer,
+    ),
+  );
 }
 
 /** Most values of an enumeration that are written out. */
@@ -52,11 +59,24 @@ function placeOf(kind: FieldKind, wrap: (inner: Json) => Json, read: (patch: Jso
     isFlag: (key) => memberOf(comesOut({ [key]: false }), key) === undefined,
     isWrapper: comesOut({ value: null }) === null,
     isKeyed,
-    property: (key) => placeOf(kind, (inner) => wrap({ [key]: inner }), (patch) => memberOf(read(patch), key)),
+    property: (key) =>
+      placeOf(
+        kind,
+        (inner) => wrap({ [key]: inner }),
+        (patch) => memberOf(read(patch), key),
+      ),
     item: () =>
       isKeyed
-        ? placeOf(kind, (inner) => wrap([{ key: PROBE, change: inner }]), (patch) => memberOf(read(patch), PROBE))
-        : placeOf(kind, (inner) => wrap([inner]), (patch) => itemOf(read(patch))),
+        ? placeOf(
+            kind,
+            (inner) => wrap([{ key: PROBE, change: inner }]),
+            (patch) => memberOf(read(patch), PROBE),
+          )
+        : placeOf(
+            kind,
+            (inner) => wrap([inner]),
+            (patch) => itemOf(read(patch)),
+          ),
   };
 }
 
@@ -125,7 +145,8 @@ function withoutNull(schema: Json): Json {
 
 function rangeOf(lo: Json | undefined, hi: Json | undefined, before: string, after: string): string {
   if (typeof lo === 'number' && lo > 0 && typeof hi === 'number') return `${before}${lo} to ${hi}${after}`;
-  if (typeof hi === 'number') return typeof lo === 'number' && after === '' ? `${before}${lo} to ${hi}` : `${before}up to ${hi}${after}`;
+  if (typeof hi === 'number')
+    return typeof lo === 'number' && after === '' ? `${before}${lo} to ${hi}` : `${before}up to ${hi}${after}`;
   return typeof lo === 'number' && lo !== 0 ? `${before}from ${lo}${after}` : '';
 }
 

@@ -22,7 +22,9 @@ test.each([
   expect(shown.artefact).toBeDefined();
   expect(blobs.text(shown.artefact as string)).toBe(observation);
   const [note] = shown.text.split('\n').slice(-1);
-  expect(note).toBe(`[cut: the whole observation has ${observation.length} characters; it is kept as artefact ${shown.artefact}]`);
+  expect(note).toBe(
+    `[cut: the whole observation has ${observation.length} characters; it is kept as artefact ${shown.artefact}]`,
+  );
   expect(observation.startsWith(shown.text.slice(0, -(note as string).length).trimEnd())).toBe(true);
 });
 

@@ -39,7 +39,12 @@ export function promptOf(parts: PromptParts, issuesCharsMax: number = ISSUES_CHA
     issues:
       issues === ''
         ? ''
-        : block('issues', fence, issues, 'Your last answer was not accepted and nothing of it took effect. What was wrong, as data; the state above is the newest:'),
+        : block(
+            'issues',
+            fence,
+            issues,
+            'Your last answer was not accepted and nothing of it took effect. What was wrong, as data; the state above is the newest:',
+          ),
   };
 }
 

@@ -15,7 +15,12 @@ export type Percept = {
   readonly issues: readonly JsonObject[];
 };
 
-export type ScriptedDecision = { readonly reasoning?: string; readonly patch: JsonObject; readonly action: Action | null; readonly why?: string };
+export type ScriptedDecision = {
+  readonly reasoning?: string;
+  readonly patch: JsonObject;
+  readonly action: Action | null;
+  readonly why?: string;
+};
 
 /** Pure: one percept has one decision. */
 export type Policy = (percept: Percept) => ScriptedDecision;
@@ -36,7 +41,10 @@ export function scriptedModel(policy: Policy, id: string = 'scripted'): Model {
 export function readPrompt({ system, user }: Messages): Percept {
   const state = blockOf(user, 'state', 0);
   const observation = blockOf(user, 'observation', state.end);
-  const issues = user.indexOf(`--- begin issues ${state.token} ---`, observation.end) < 0 ? undefined : blockOf(user, 'issues', observation.end);
+  const issues =
+    user.indexOf(`--- begin issues ${state.token} ---`, observation.end) < 0
+      ? undefined
+      : blockOf(user, 'issues', observation.end);
   const facts = JSON.parse(state.text) as Json;
   if (!isJsonObject(facts)) throw new OplusError('INVARIANT', 'the state of a prompt is no object');
   return {

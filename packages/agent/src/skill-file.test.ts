@@ -20,7 +20,13 @@ function refusal(call: () => unknown): OplusError {
 }
 
 test('[SKL1] a minimal skill is name, description and procedure', () => {
-  expect(read(MINIMAL)).toMatchObject({ name: 'pdf-tools', description: 'Works on PDF files.', procedure: 'Do it.', metadata: {}, allowedTools: [] });
+  expect(read(MINIMAL)).toMatchObject({
+    name: 'pdf-tools',
+    description: 'Works on PDF files.',
+    procedure: 'Do it.',
+    metadata: {},
+    allowedTools: [],
+  });
 });
 
 test('[SKL1] every optional field is read and unknown ones are tolerated', () => {
@@ -132,7 +138,10 @@ test('[SKL5] the digest changes with any byte and with the name, and not with th
 test('[SKL6] a folder without a skill and a file that is too large are told apart', async () => {
   const root = await mkdtemp(join(tmpdir(), 'skill-'));
   try {
-    await expect(readSkillFolder(join(root, 'none'))).rejects.toMatchObject({ code: 'SKILL_UNKNOWN', path: join(root, 'none', 'SKILL.md') });
+    await expect(readSkillFolder(join(root, 'none'))).rejects.toMatchObject({
+      code: 'SKILL_UNKNOWN',
+      path: join(root, 'none', 'SKILL.md'),
+    });
     await mkdir(join(root, 'big'));
     await writeFile(join(root, 'big', 'SKILL.md'), 'x'.repeat(SKILL_BYTES_MAX + 1));
     await expect(readSkillFolder(join(root, 'big'))).rejects.toMatchObject({ code: 'SCHEMA_INVALID' });

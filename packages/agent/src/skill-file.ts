@@ -35,14 +35,19 @@ export async function readSkillFolder(folder: string): Promise<SkillFile> {
     bytes = await readBounded(file);
   } catch (cause) {
     if (cause instanceof OplusError) throw cause;
-    throw new OplusError('SKILL_UNKNOWN', `no skill at ${folder}`, { path: file, hint: `A skill is a folder with a ${FILE_NAME} in it.`, cause });
+    throw new OplusError('SKILL_UNKNOWN', `no skill at ${folder}`, {
+      path: file,
+      hint: `A skill is a folder with a ${FILE_NAME} in it.`,
+      cause,
+    });
   }
   return parseSkillFile(bytes, basename(resolve(folder)), file);
 }
 
 /** Reads the bytes of a `SKILL.md`. `folder` is the name of its folder, `file` what errors call it. Throws `SCHEMA_INVALID`. */
 export function parseSkillFile(bytes: Uint8Array, folder: string, file: string = `${folder}/${FILE_NAME}`): SkillFile {
-  if (bytes.byteLength > SKILL_BYTES_MAX) throw invalid(file, '', `${bytes.byteLength} bytes`, `At most ${SKILL_BYTES_MAX} bytes; move details to references/.`);
+  if (bytes.byteLength > SKILL_BYTES_MAX)
+    throw invalid(file, '', `${bytes.byteLength} bytes`, `At most ${SKILL_BYTES_MAX} bytes; move details to references/.`);
   const { header, body } = split(decode(bytes, file), file);
   const fields = readHeader(header, file);
   const text = (key: string, charsMax: number): string | undefined => textField(fields, key, charsMax, file);
@@ -50,15 +55,25 @@ export function parseSkillFile(bytes: Uint8Array, folder: string, file: string =
   const compatibility = text('compatibility', 500);
   const name = checkName(text('name', 64), folder, file);
   const description = text('description', 1024);
-  if (description === undefined) throw invalid(file, 'description', 'is missing', 'Say what the skill does and when to use it, in up to 1024 characters.');
-  if (body === '') throw invalid(file, '', 'has no procedure below its header', 'Write the steps that an agent follows below the second --- line.');
+  if (description === undefined)
+    throw invalid(file, 'description', 'is missing', 'Say what the skill does and when to use it, in up to 1024 characters.');
+  if (body === '')
+    throw invalid(
+      file,
+      '',
+      'has no procedure below its header',
+      'Write the steps that an agent follows below the second --- line.',
+    );
   return {
     name,
     description,
     ...(license === undefined ? {} : { license }),
     ...(compatibility === undefined ? {} : { compatibility }),
     metadata: readMetadata(fields.get('metadata'), file),
-    allowedTools: text('allowed-tools', 4096)?.split(/\s+/).filter((tool) => tool !== '') ?? [],
+    allowedTools:
+      text('allowed-tools', 4096)
+        ?.split(/\s+/)
+        .filter((tool) => tool !== '') ?? [],
     procedure: body,
     procedureDigest: digestOf(`${name}/${FILE_NAME}`, bytes),
   };
@@ -71,7 +86,8 @@ async function readBounded(file: string): Promise<Uint8Array> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    if (size > SKILL_BYTES_MAX) throw invalid(file, '', `${size} bytes`, `At most ${SKILL_BYTES_MAX} bytes; move details to references/.`);
+    if (size > SKILL_BYTES_MAX)
+      throw invalid(file, '', `${size} bytes`, `At most ${SKILL_BYTES_MAX} bytes; move details to references/.`);
     return await handle.readFile();
   } finally {
     await handle.close();
@@ -89,7 +105,12 @@ function decode(bytes: Uint8Array, file: string): string {
 function split(text: string, file: string): { readonly header: string; readonly body: string } {
   const lines = text.split('\n');
   if (lines[0]?.trimEnd() !== '---') {
-    throw invalid(file, '', 'does not begin with a --- line', 'The first line is exactly ---, then name: and description:, then --- again.');
+    throw invalid(
+      file,
+      '',
+      'does not begin with a --- line',
+      'The first line is exactly ---, then name: and description:, then --- again.',
+    );
   }
   const end = lines.findIndex((line, i) => i > 0 && line.trimEnd() === '---');
   if (end < 0) throw invalid(file, '', 'has a header that does not end', 'Close the header with a line that is exactly ---.');
@@ -98,10 +119,18 @@ function split(text: string, file: string): { readonly header: string; readonly 
 }
 
 function readHeader(header: string, file: string): ReadonlyMap<string, unknown> {
-  const document = parseDocument(header, { version: '1.2', schema: 'core', uniqueKeys: true, stringKeys: true, logLevel: 'silent', prettyErrors: false });
+  const document = parseDocument(header, {
+    version: '1.2',
+    schema: 'core',
+    uniqueKeys: true,
+    stringKeys: true,
+    logLevel: 'silent',
+    prettyErrors: false,
+  });
   const fault = document.errors[0] ?? document.warnings[0];
   const advice = 'The header is plain YAML: key: value, with quotes around values that hold a colon.';
-  if (fault !== undefined) throw invalid(file, '', `has a header that is not plain YAML: ${firstLine(fault.message)}`, advice, fault);
+  if (fault !== undefined)
+    throw invalid(file, '', `has a header that is not plain YAML: ${firstLine(fault.message)}`, advice, fault);
   let value: unknown;
   try {
     value = document.toJS({ mapAsMap: true, maxAliasCount: 0 });
@@ -135,13 +164,18 @@ function readMetadata(value: unknown, file: string): { readonly [key: string]: s
   const advice = 'metadata maps text to text; put quotes around numbers, dates and true or false.';
   if (!(value instanceof Map)) throw invalid(file, 'metadata', 'is no list of fields', advice);
   const entries = [...(value as ReadonlyMap<unknown, unknown>)];
-  for (const [key, entry] of entries) if (typeof entry !== 'string') throw invalid(file, `metadata/${String(key)}`, 'is not text', advice);
+  for (const [key, entry] of entries)
+    if (typeof entry !== 'string') throw invalid(file, `metadata/${String(key)}`, 'is not text', advice);
   return Object.fromEntries(entries as [string, string][]);
 }
 
 function invalid(file: string, field: string, what: string, hint: string, cause?: unknown): OplusError {
   const path = field === '' ? file : `${file}#${pointer(...field.split('/'))}`;
-  return new OplusError('SCHEMA_INVALID', `${field === '' ? FILE_NAME : `${field} of ${FILE_NAME}`} ${what}`, { path, hint, cause });
+  return new OplusError('SCHEMA_INVALID', `${field === '' ? FILE_NAME : `${field} of ${FILE_NAME}`} ${what}`, {
+    path,
+    hint,
+    cause,
+  });
 }
 
 function firstLine(text: string): string {

@@ -7,7 +7,11 @@ const withArgs = (args: z.ZodType) => () => boardSkill({ actions: { act: { descr
 test('[SKL7] a skill carries the JSON Schema of its actions', () => {
   const skill = boardSkill();
   expect(Object.keys(skill.actions)).toEqual(['move', 'ring']);
-  expect(skill.actions['move']?.argsSchema).toMatchObject({ type: 'object', required: ['card', 'column'], additionalProperties: false });
+  expect(skill.actions['move']?.argsSchema).toMatchObject({
+    type: 'object',
+    required: ['card', 'column'],
+    additionalProperties: false,
+  });
   expect(skill.observationTokensMax).toBe(1_000);
 });
 
@@ -27,10 +31,14 @@ test.each([
 });
 
 test.each(['', '1st', 'a b', 'x'.repeat(65)])('[SKL7] %s is no name of an action', (name) => {
-  expect(() => boardSkill({ actions: { [name]: { description: 'd', args: z.strictObject({}) } } })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+  expect(() => boardSkill({ actions: { [name]: { description: 'd', args: z.strictObject({}) } } })).toThrow(
+    expect.objectContaining({ code: 'SCHEMA_INVALID' }),
+  );
 });
 
 test.each([0, 1.5, NaN, 255])('[SKL7] %d tokens are no budget', (tokensMax) => {
   expect(() => boardSkill({ tokensMax })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID', path: '/tokensMax' }));
-  expect(() => boardSkill({ observationTokensMax: Math.min(tokensMax, 63) })).toThrow(expect.objectContaining({ path: '/observationTokensMax' }));
+  expect(() => boardSkill({ observationTokensMax: Math.min(tokensMax, 63) })).toThrow(
+    expect.objectContaining({ path: '/observationTokensMax' }),
+  );
 });

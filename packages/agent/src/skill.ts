@@ -51,7 +51,8 @@ export type SkillDefinition<F extends Fields> = {
 export function defineSkill<const F extends Fields>(definition: SkillDefinition<F>): Skill {
   const { file, state, role, projection, tokensMax } = definition;
   const roles = Object.keys(state.roles ?? { agent: {} });
-  if (!roles.includes(role)) throw invalid('/role', `the state ${state.name} has no role ${role}`, `Its roles are ${roles.join(', ')}.`);
+  if (!roles.includes(role))
+    throw invalid('/role', `the state ${state.name} has no role ${role}`, `Its roles are ${roles.join(', ')}.`);
   const observationTokensMax = definition.observationTokensMax ?? Math.floor(tokensMax / 4);
   checkBudget('tokensMax', tokensMax, TOKENS_MIN);
   checkBudget('observationTokensMax', observationTokensMax, OBSERVATION_TOKENS_MIN);
@@ -76,17 +77,31 @@ const ACTION_PATTERN = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 function compile(name: string, action: ActionDefinition): SkillAction {
   const path = `/actions/${name}`;
-  if (!ACTION_PATTERN.test(name)) throw invalid(path, `${name} cannot be the name of an action`, 'Use up to 64 letters, digits, - and _, beginning with a letter.');
+  if (!ACTION_PATTERN.test(name))
+    throw invalid(
+      path,
+      `${name} cannot be the name of an action`,
+      'Use up to 64 letters, digits, - and _, beginning with a letter.',
+    );
   let argsSchema: JsonObject;
   try {
     const { $schema: _, ...schema } = z.toJSONSchema(action.args, { io: 'input', reused: 'inline', cycles: 'throw' });
     argsSchema = schema as JsonObject;
   } catch (cause) {
-    throw invalid(path, `the arguments of ${name} have no JSON form`, 'Use plain values: no dates, maps or recursive types.', cause);
+    throw invalid(
+      path,
+      `the arguments of ${name} have no JSON form`,
+      'Use plain values: no dates, maps or recursive types.',
+      cause,
+    );
   }
   const open = openObject(argsSchema, path);
   if (argsSchema['type'] !== 'object' || open !== undefined) {
-    throw invalid(open ?? path, `the arguments of ${name} are not a closed object`, 'Use z.strictObject({...}), in nested objects too.');
+    throw invalid(
+      open ?? path,
+      `the arguments of ${name} are not a closed object`,
+      'Use z.strictObject({...}), in nested objects too.',
+    );
   }
   return { ...action, argsSchema };
 }

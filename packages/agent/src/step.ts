@@ -37,20 +37,34 @@ export type Attempt = { readonly tokens: PromptTokens; readonly end: AttemptEnd 
  * - `stalled`: no decision was accepted; `issues` are those of the last attempt.
  */
 export type StepResult = { readonly step: number; readonly attempts: readonly Attempt[] } & (
-  | { readonly outcome: 'acted'; readonly verdict: Verdict; readonly action: Action; readonly key: string; readonly result: ActionResult }
+  | {
+      readonly outcome: 'acted';
+      readonly verdict: Verdict;
+      readonly action: Action;
+      readonly key: string;
+      readonly result: ActionResult;
+    }
   | { readonly outcome: 'committed'; readonly verdict: Verdict }
   | { readonly outcome: 'passed' }
   | { readonly outcome: 'stalled'; readonly issues: readonly Issue[] }
 );
 
 /** Runs one step and traces it, its failure included. */
-export async function runStep(standing: Standing, step: number, observation: string, signal: AbortSignal | undefined): Promise<StepResult> {
+export async function runStep(
+  standing: Standing,
+  step: number,
+  observation: string,
+  signal: AbortSignal | undefined,
+): Promise<StepResult> {
   const attempts: Attempt[] = [];
   const acting: { key?: string } = {};
   try {
     return await run(standing, { step, attempts, acting, signal }, observation);
   } catch (error) {
-    const failure = { code: error instanceof OplusError ? error.code : 'OTHER', message: clip(String((error as Error)?.message ?? error), 0, MESSAGE_CHARS_MAX) };
+    const failure = {
+      code: error instanceof OplusError ? error.code : 'OTHER',
+      message: clip(String((error as Error)?.message ?? error), 0, MESSAGE_CHARS_MAX),
+    };
     const event = stepEvent(standing, step, attempts.length, { outcome: 'failed', ...acting, error: failure });
     await standing.options.trace.append(event).catch(() => undefined); // The first error is the one that matters.
     throw error;
@@ -71,7 +85,16 @@ const MESSAGE_CHARS_MAX = 300;
 const RESULT_TOKENS_MAX = 512;
 
 /** Codes that no other decision of a model can cure. */
-const HOPELESS: ReadonlySet<string> = new Set(['protocol', 'identity', 'unknown_agent', 'fenced', 'equivocation', 'replayed', 'gap', 'full']);
+const HOPELESS: ReadonlySet<string> = new Set([
+  'protocol',
+  'identity',
+  'unknown_agent',
+  'fenced',
+  'equivocation',
+  'replayed',
+  'gap',
+  'full',
+]);
 
 async function run(standing: Standing, progress: Progress, observation: string): Promise<StepResult> {
   const { options } = standing;
@@ -83,7 +106,7 @@ async function run(standing: Standing, progress: Progress, observation: string):
     const view = await options.worker.view();
     const { decision, attempt } = await attemptOn(standing, progress, view, shown, issues);
     const { end } = attempt;
-    if (end.kind === 'committed') return await carryOut(standing, progress, end, decision?.action);
+    if (end.kind === 'committed') return carryOut(standing, progress, end, decision?.action);
     if (end.kind === 'passed') {
       await view.pass();
       await options.trace.append(stepEvent(standing, step, attempts.length, { outcome: 'passed' }));
@@ -117,7 +140,8 @@ async function attemptOn(
   signal?.throwIfAborted();
   const read = readAnswer(answer, schema, skill.actions);
   const draft = read.kind === 'read' ? draftOf(standing, view, read.decision) : undefined;
-  const end: AttemptEnd = read.kind === 'unreadable' ? read : draft === undefined ? { kind: 'passed' } : await view.propose(draft);
+  const end: AttemptEnd =
+    read.kind === 'unreadable' ? read : draft === undefined ? { kind: 'passed' } : await view.propose(draft);
   const attempt: Attempt = { tokens: tokens[answer.form], end };
   progress.attempts.push(attempt);
   await options.trace.append(attemptEvent(standing, progress, { viewDigest, shown, answer, draft, attempt }));
@@ -128,16 +152,23 @@ async function attemptOn(
 function checkSchema({ schema, options }: Standing, { space }: View): void {
   if (space.schema.id === schema.id) return;
   const { name, version } = space.schema;
-  throw new OplusError('USAGE', `space ${space.name} runs ${name} version ${version}, the skill ${options.skill.name} has another definition of ${schema.name} version ${schema.version}`, {
-    hint: 'Use the skill with which the space was made.',
-  });
+  throw new OplusError(
+    'USAGE',
+    `space ${space.name} runs ${name} version ${version}, the skill ${options.skill.name} has another definition of ${schema.name} version ${schema.version}`,
+    {
+      hint: 'Use the skill with which the space was made.',
+    },
+  );
 }
 
 /** The draft of a decision; `undefined` when there is nothing to propose: no action, and no write that the view does not show already. */
 function draftOf(standing: Standing, view: View, { patch, action, why }: Decision): Draft | undefined {
   if (action === undefined && Object.keys(withoutEchoes(view.space, patch)).length === 0) return undefined;
   const { skill, worker } = standing.options;
-  const premises = action === undefined ? undefined : skill.actions[action.name]?.premises?.(action.args, { agent: worker.agent, role: worker.role });
+  const premises =
+    action === undefined
+      ? undefined
+      : skill.actions[action.name]?.premises?.(action.args, { agent: worker.agent, role: worker.role });
   return {
     patch,
     ...(action === undefined ? {} : { action }),
@@ -146,7 +177,12 @@ function draftOf(standing: Standing, view: View, { patch, action, why }: Decisio
   };
 }
 
-async function carryOut(standing: Standing, progress: Progress, verdict: Verdict, action: Action | undefined): Promise<StepResult> {
+async function carryOut(
+  standing: Standing,
+  progress: Progress,
+  verdict: Verdict,
+  action: Action | undefined,
+): Promise<StepResult> {
   const { options } = standing;
   const { step, attempts, acting } = progress;
   if (action === undefined) {
@@ -159,7 +195,9 @@ async function carryOut(standing: Standing, progress: Progress, verdict: Verdict
   const result = await options.actuator.act(action, key);
   const limit = { tokens: options.tokens, tokensMax: RESULT_TOKENS_MAX, blobs: options.blobs };
   const observation = await boundObservation(result.observation, limit);
-  await options.trace.append(stepEvent(standing, step, attempts.length, { outcome: 'acted', key, result: { kind: result.kind, observation } }));
+  await options.trace.append(
+    stepEvent(standing, step, attempts.length, { outcome: 'acted', key, result: { kind: result.kind, observation } }),
+  );
   return { step, attempts, outcome: 'acted', verdict, action, key, result };
 }
 
@@ -206,6 +244,11 @@ function attemptEvent(
   };
 }
 
-function stepEvent(standing: Standing, step: number, attempts: number, end: Pick<StepEvent, 'outcome' | 'key' | 'result' | 'error'>): StepEvent {
+function stepEvent(
+  standing: Standing,
+  step: number,
+  attempts: number,
+  end: Pick<StepEvent, 'outcome' | 'key' | 'result' | 'error'>,
+): StepEvent {
   return { v: 1, kind: 'step', agent: standing.options.worker.agent, step, attempts, ...end };
 }

@@ -41,7 +41,8 @@ export function repeatedKey(said: Json): string | undefined {
 
 /** `wrap` builds a patch that holds only the place of `value`. */
 function withoutLeftovers(kind: FieldKind, value: Json, wrap: (inner: Json) => Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => withoutLeftovers(kind, item, (inner) => wrap([inner])));
+  if (Array.isArray(value))
+    return (value as readonly Json[]).map((item) => withoutLeftovers(kind, item, (inner) => wrap([inner])));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, child]) => {

@@ -15,7 +15,8 @@ export function strictSubset(schema: Json): JsonObject {
     if (KEPT.has(key) || (BOUNDS.has(key) && isModest(value))) strict[key] = value;
     else if (key === 'const') strict['enum'] = [value];
     else if (key === 'items') strict['items'] = strictSubset(value);
-    else if ((key === 'anyOf' || key === 'oneOf') && Array.isArray(value)) strict['anyOf'] = (value as readonly Json[]).map(strictSubset);
+    else if ((key === 'anyOf' || key === 'oneOf') && Array.isArray(value))
+      strict['anyOf'] = (value as readonly Json[]).map(strictSubset);
   }
   if (strict['enum'] !== undefined && strict['type'] === undefined) delete strict['pattern'];
   if (!isJsonObject(schema['properties'])) return strict;
@@ -47,8 +48,14 @@ export function withoutOptionalNulls(schema: Json, value: Json): Json {
   const required = requiredOf(schema);
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key, child]) => child !== null || required.has(key) || !Object.hasOwn(properties, key) || acceptsNull(properties[key] as Json))
-      .map(([key, child]) => [key, Object.hasOwn(properties, key) ? withoutOptionalNulls(properties[key] as Json, child) : child]),
+      .filter(
+        ([key, child]) =>
+          child !== null || required.has(key) || !Object.hasOwn(properties, key) || acceptsNull(properties[key] as Json),
+      )
+      .map(([key, child]) => [
+        key,
+        Object.hasOwn(properties, key) ? withoutOptionalNulls(properties[key] as Json, child) : child,
+      ]),
   );
 }
 

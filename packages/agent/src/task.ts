@@ -38,7 +38,13 @@ export type OpenEvent = {
 export type Effect = { readonly ok: boolean; readonly text: string };
 
 /** `events` were handed out and are done, `solved` of them with their goal met. */
-export type Tally = { readonly events: number; readonly solved: number; readonly stalled: number; readonly actions: number; readonly invalid: number };
+export type Tally = {
+  readonly events: number;
+  readonly solved: number;
+  readonly stalled: number;
+  readonly actions: number;
+  readonly invalid: number;
+};
 
 /** The world of one run. Mutable; deterministic in its plan and in the order of calls. */
 export interface Environment {

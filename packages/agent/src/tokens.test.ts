@@ -8,12 +8,19 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
 test('[TOK1] counts are those of the vocabulary', async () => {
   const tokens = await o200kTokens();
   expect(tokens.vocabulary).toBe('o200k');
-  expect(['', 'hello world', '{"S1":"item-7","S2":null}'].map((text) => tokens.count(text))).toEqual([0, 2, encode('{"S1":"item-7","S2":null}').length]);
+  expect(['', 'hello world', '{"S1":"item-7","S2":null}'].map((text) => tokens.count(text))).toEqual([
+    0,
+    2,
+    encode('{"S1":"item-7","S2":null}').length,
+  ]);
 });
 
 test('[TOK1] any text has the count of the library, and special tokens are text', async () => {
   const tokens = await o200kTokens();
-  const piece = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.constantFrom('<|endoftext|>', '<|im_start|>', ' ', '\n', 'Ä'));
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.constantFrom('<|endoftext|>', '<|im_start|>', ' ', '\n', 'Ä'),
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
       const text = pieces.join('');

@@ -22,7 +22,10 @@ export async function o200kTokens(): Promise<TokenCounter> {
   const count = (text: string): number => countTokens(text, AS_TEXT);
   return {
     vocabulary: 'o200k',
-    count: (text) => (text.length <= RUN_CHARS_MAX || !LONG_RUN.test(text) ? count(text) : pieces(text).reduce((sum, piece) => sum + count(piece), 0)),
+    count: (text) =>
+      text.length <= RUN_CHARS_MAX || !LONG_RUN.test(text)
+        ? count(text)
+        : pieces(text).reduce((sum, piece) => sum + count(piece), 0),
   };
 }
 

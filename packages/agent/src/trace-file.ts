@@ -21,7 +21,11 @@ export async function openTraceFile(path: string): Promise<TraceSink> {
     handle = await open(path, 'a+');
     if (!(await endsWithLineEnd(handle))) await handle.appendFile('\n');
   } catch (cause) {
-    throw new OplusError('USAGE', `the trace ${path} cannot be opened`, { path, hint: 'Name a file in a folder that exists and may be written.', cause });
+    throw new OplusError('USAGE', `the trace ${path} cannot be opened`, {
+      path,
+      hint: 'Name a file in a folder that exists and may be written.',
+      cause,
+    });
   }
   return new TraceFile(handle, path);
 }
@@ -39,7 +43,8 @@ class TraceFile implements TraceSink {
 
   append(event: TraceEvent): Promise<void> {
     const line = `${traceLine(event)}\n`;
-    if (this.#closed !== undefined) return Promise.reject(new OplusError('TRANSPORT_CLOSED', `the trace ${this.#path} is closed`));
+    if (this.#closed !== undefined)
+      return Promise.reject(new OplusError('TRANSPORT_CLOSED', `the trace ${this.#path} is closed`));
     const written = this.#last.then(() => this.#write(line));
     this.#last = written;
     written.catch(() => undefined);

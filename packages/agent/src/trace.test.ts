@@ -18,8 +18,14 @@ const event = (step: number, agent = 'w1'): StepEvent => ({ v: 1, kind: 'step', 
 const linesOf = async (path: string) => (await readFile(path, 'utf8')).split('\n');
 
 test('[TRC1] what the loop traces has the closed shape, and is read back', async () => {
-  const answers = ['no \u0000 \u200b <|im_end|> \ud800', sayDecision({ patch: { done: { inc: 9999 } }, action: null }), sayDecision({ patch: { done: { inc: 1 } }, action: { name: 'move', args: { card: 'a', column: 1 } }, why: 'w' })];
-  const { agent, trace } = await rig(cannedModel(answers), { answerTo: () => ({ kind: 'failed', observation: 'hidden \u200b and \u0007' }) });
+  const answers = [
+    'no \u0000 \u200b <|im_end|> \ud800',
+    sayDecision({ patch: { done: { inc: 9999 } }, action: null }),
+    sayDecision({ patch: { done: { inc: 1 } }, action: { name: 'move', args: { card: 'a', column: 1 } }, why: 'w' }),
+  ];
+  const { agent, trace } = await rig(cannedModel(answers), {
+    answerTo: () => ({ kind: 'failed', observation: 'hidden \u200b and \u0007' }),
+  });
   await agent.step('odd \u0000 \u200b <|im_start|> \ud800');
   expect(trace.events).toHaveLength(5);
   for (const one of trace.events) {
@@ -68,12 +74,23 @@ test('[TRC5] a torn last line damages no later one', async () => {
   expect(() => readTraceLine(torn as string)).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
 });
 
-test.each(['', '{}', '[]', '{"v":2}', traceLine({ ...event(1), extra: 1 } as never), traceLine({ ...event(0) }), traceLine({ ...event(1), outcome: 'fine' } as never)])('[TRC5] %s is no event', (line) => {
+test.each([
+  '',
+  '{}',
+  '[]',
+  '{"v":2}',
+  traceLine({ ...event(1), extra: 1 } as never),
+  traceLine({ ...event(0) }),
+  traceLine({ ...event(1), outcome: 'fine' } as never),
+])('[TRC5] %s is no event', (line) => {
   expect(() => readTraceLine(line)).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
 });
 
 test('[TRC6] a file that cannot be opened is USAGE, and a closed one takes nothing', async () => {
-  await expect(openTraceFile(join(folder, 'none', 'trace.jsonl'))).rejects.toMatchObject({ code: 'USAGE', path: join(folder, 'none', 'trace.jsonl') });
+  await expect(openTraceFile(join(folder, 'none', 'trace.jsonl'))).rejects.toMatchObject({
+    code: 'USAGE',
+    path: join(folder, 'none', 'trace.jsonl'),
+  });
   const sink = await openTraceFile(join(folder, 'trace.jsonl'));
   await sink.close();
   await sink.close();

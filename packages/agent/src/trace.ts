@@ -13,13 +13,21 @@ import type { ActionResult } from './actuator.ts';
 import type { AnswerForm, Finish } from './model.ts';
 
 /** Counts of one prompt, in tokens of the budget's vocabulary. `observation` holds the issues too; `total` is what was sent. */
-export type PromptTokens = { readonly procedure: number; readonly state: number; readonly observation: number; readonly total: number };
+export type PromptTokens = {
+  readonly procedure: number;
+  readonly state: number;
+  readonly observation: number;
+  readonly total: number;
+};
 
 /** A text that may be long: its beginning, and the digest of the blob that holds all of it when there is more. */
 export type TraceText = { readonly text: string; readonly artefact?: string };
 
 /** What became of one attempt. */
-export type AttemptEnd = Answer | { readonly kind: 'unreadable'; readonly issues: readonly Issue[] } | { readonly kind: 'passed' };
+export type AttemptEnd =
+  | Answer
+  | { readonly kind: 'unreadable'; readonly issues: readonly Issue[] }
+  | { readonly kind: 'passed' };
 
 /** One prompt and what came of it. `view` is the digest of the exact text that the model saw as state. */
 export type AttemptEvent = {
@@ -35,12 +43,24 @@ export type AttemptEvent = {
   readonly tokens: PromptTokens;
   readonly answer: { readonly digest: string; readonly form: AnswerForm; readonly finish: Finish };
   readonly usage?: { readonly promptTokens: number; readonly answerTokens: number };
-  readonly proposal?: { readonly patch: JsonObject; readonly action?: Action; readonly premises?: readonly string[]; readonly why?: string };
+  readonly proposal?: {
+    readonly patch: JsonObject;
+    readonly action?: Action;
+    readonly premises?: readonly string[];
+    readonly why?: string;
+  };
   readonly end: AttemptEnd;
 };
 
 /** An action that is about to run. One without the end of its step is in doubt. */
-export type ActionEvent = { readonly v: 1; readonly kind: 'action'; readonly agent: string; readonly step: number; readonly key: string; readonly action: Action };
+export type ActionEvent = {
+  readonly v: 1;
+  readonly kind: 'action';
+  readonly agent: string;
+  readonly step: number;
+  readonly key: string;
+  readonly action: Action;
+};
 
 /** How a step ended. `failed` steps carry the error that stopped them; nobody knows whether a failed action took effect. */
 export type StepEvent = {
@@ -84,7 +104,10 @@ export function readTraceLine(line: string): TraceEvent {
 }
 
 function damaged(why: string, cause: unknown): OplusError {
-  return new OplusError('LOG_DAMAGED', `a line of the trace is no event: ${why}`, { hint: 'A torn last line is what a killed process leaves; the lines before it are whole.', cause });
+  return new OplusError('LOG_DAMAGED', `a line of the trace is no event: ${why}`, {
+    hint: 'A torn last line is what a killed process leaves; the lines before it are whole.',
+    cause,
+  });
 }
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -105,9 +128,20 @@ export const traceEventShape: z.ZodType<TraceEvent> = z.discriminatedUnion('kind
     view: digest,
     observation: text,
     tokens: z.strictObject({ procedure: count, state: count, observation: count, total: count }),
-    answer: z.strictObject({ digest, form: z.enum(['fenced', 'object', 'strict']), finish: z.enum(['stop', 'length', 'refused', 'filtered']) }),
+    answer: z.strictObject({
+      digest,
+      form: z.enum(['fenced', 'object', 'strict']),
+      finish: z.enum(['stop', 'length', 'refused', 'filtered']),
+    }),
     usage: z.strictObject({ promptTokens: count, answerTokens: count }).optional(),
-    proposal: z.strictObject({ patch: json, action: actionShape.optional(), premises: z.array(z.string()).optional(), why: z.string().optional() }).optional(),
+    proposal: z
+      .strictObject({
+        patch: json,
+        action: actionShape.optional(),
+        premises: z.array(z.string()).optional(),
+        why: z.string().optional(),
+      })
+      .optional(),
     end: z.looseObject({ kind: z.enum(['committed', 'rejected', 'refused', 'unreadable', 'passed']) }),
   }),
   z.strictObject({ ...common, kind: z.literal('action'), key: z.string(), action: actionShape }),

@@ -45,8 +45,12 @@ export function boardSkill(over: Partial<Omit<SkillDefinition<Fields>, 'file' | 
     actions: {
       move: {
         description: 'moves a card to a column',
-        args: z.strictObject({ card: z.string().min(1).max(40), column: z.int().min(0).max(9), note: z.string().max(40).optional() }),
-        premises: ({ card }) => [`/cards/${String(card)}`],
+        args: z.strictObject({
+          card: z.string().min(1).max(40),
+          column: z.int().min(0).max(9),
+          note: z.string().max(40).optional(),
+        }),
+        premises: ({ card }) => [`/cards/${card as string}`],
       },
       ring: { description: 'rings the bell', args: z.strictObject({}) },
     },

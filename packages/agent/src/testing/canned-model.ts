@@ -35,7 +35,10 @@ export type NoiseKind = 'overwrite' | 'types' | 'syntax' | 'extra';
 export type NoiseOptions = { readonly seed: number; readonly ratio: number; readonly kinds?: readonly NoiseKind[] };
 
 /** A model whose answers are sometimes spoilt. One per agent: the noise follows the count of its calls. */
-export function noisyModel(inner: Model, { seed, ratio, kinds = NOISE_KINDS }: NoiseOptions): Model & { readonly spoilt: ReadonlyMap<NoiseKind, number> } {
+export function noisyModel(
+  inner: Model,
+  { seed, ratio, kinds = NOISE_KINDS }: NoiseOptions,
+): Model & { readonly spoilt: ReadonlyMap<NoiseKind, number> } {
   const spoilt = new Map<NoiseKind, number>();
   let calls = 0;
   return {
@@ -76,7 +79,12 @@ function withPatch(text: string, change: (patch: JsonObject) => Json): string {
 
 /** Every field rewritten as a whole: `set` to what its first verb holds, or unset. */
 function overwritten(patch: JsonObject): Json {
-  return Object.fromEntries(Object.entries(patch).map(([name, verbs]) => [name, isJsonObject(verbs) && !('set' in verbs) ? { set: Object.values(verbs)[0] ?? null } : { unset: true }]));
+  return Object.fromEntries(
+    Object.entries(patch).map(([name, verbs]) => [
+      name,
+      isJsonObject(verbs) && !('set' in verbs) ? { set: Object.values(verbs)[0] ?? null } : { unset: true },
+    ]),
+  );
 }
 
 /** Numbers as strings, strings in lists, lists as objects. */
@@ -85,5 +93,9 @@ function mistyped(value: Json): Json {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return Object.fromEntries((value as readonly Json[]).map((item, i) => [String(i), item]));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => compareText(a, b)).map(([key, child]) => [key, mistyped(child)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([key, child]) => [key, mistyped(child)]),
+  );
 }

@@ -25,7 +25,10 @@ export function fakeTeam(schema: StateSchema, name: string = 'test'): FakeTeam {
   let passes = 0;
   let before: ((draft: Draft, agent: string) => void | Promise<void>) | undefined;
   const space = (): Space => history.at(-1)?.space ?? unbornSpace(name, schema);
-  const sealRound = (events: readonly SystemEvent[], texts: readonly { readonly text: string; readonly agent: string }[]): Sealed => {
+  const sealRound = (
+    events: readonly SystemEvent[],
+    texts: readonly { readonly text: string; readonly agent: string }[],
+  ): Sealed => {
     const proposals = texts.map(({ text, agent }) => {
       const gated = admit(text, agent);
       invariant(gated.ok, 'only admitted proposals are sealed');

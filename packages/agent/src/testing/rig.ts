@@ -36,7 +36,10 @@ export type RigOptions = Partial<Omit<AgentOptions, 'trace' | 'blobs' | 'worker'
 };
 
 /** An agent on the board, with a model. */
-export async function rig(model: Model, { team: given, name = 'w1', answerTo, trace = testTrace(), ...over }: RigOptions = {}): Promise<Rig> {
+export async function rig(
+  model: Model,
+  { team: given, name = 'w1', answerTo, trace = testTrace(), ...over }: RigOptions = {},
+): Promise<Rig> {
   const skill: Skill = over.skill ?? boardSkill();
   const team = given ?? fakeTeam(loadState(skill.state, sha256));
   const worker = team.join(name, skill.role);

@@ -9,7 +9,8 @@ import { sha256 } from '../digest.ts';
 export function subsetFaults(schema: Json, path: string = ''): readonly string[] {
   if (!isJsonObject(schema)) return [path];
   const faults: string[] = Object.keys(schema).flatMap((key) => (KEYWORDS.has(key) ? [] : [`${path}/${key}`]));
-  for (const key of ['minimum', 'maximum']) if (Math.abs(Number(schema[key] ?? 0)) >= Number.MAX_SAFE_INTEGER) faults.push(`${path}/${key}`);
+  for (const key of ['minimum', 'maximum'])
+    if (Math.abs(Number(schema[key] ?? 0)) >= Number.MAX_SAFE_INTEGER) faults.push(`${path}/${key}`);
   if (schema['type'] === 'object') {
     const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     if (JSON.stringify(schema['required']) !== JSON.stringify(Object.keys(properties))) faults.push(`${path}/required`);
@@ -17,7 +18,9 @@ export function subsetFaults(schema: Json, path: string = ''): readonly string[]
     for (const [key, child] of Object.entries(properties)) faults.push(...subsetFaults(child, `${path}/properties/${key}`));
   }
   if (schema['items'] !== undefined) faults.push(...subsetFaults(schema['items'], `${path}/items`));
-  if (Array.isArray(schema['anyOf'])) for (const [i, choice] of (schema['anyOf'] as readonly Json[]).entries()) faults.push(...subsetFaults(choice, `${path}/anyOf/${i}`));
+  if (Array.isArray(schema['anyOf']))
+    for (const [i, choice] of (schema['anyOf'] as readonly Json[]).entries())
+      faults.push(...subsetFaults(choice, `${path}/anyOf/${i}`));
   if (schema['type'] === undefined && schema['anyOf'] === undefined && schema['enum'] === undefined) faults.push(path);
   return faults;
 }
@@ -37,7 +40,10 @@ export function instanceOf(schema: JsonObject, seed: number): Json {
       case 'object':
         return Object.fromEntries(Object.entries(part['properties'] as JsonObject).map(([key, child]) => [key, write(child)]));
       case 'array':
-        return Array.from({ length: Math.max(Number(part['minItems'] ?? 0), draw(1 + Math.min(3, Number(part['maxItems'] ?? 3)))) }, () => write(part['items'] ?? {}));
+        return Array.from(
+          { length: Math.max(Number(part['minItems'] ?? 0), draw(1 + Math.min(3, Number(part['maxItems'] ?? 3)))) },
+          () => write(part['items'] ?? {}),
+        );
       case 'string':
         return ['', 'a', 'b2', 'some words'][draw(4)] as string;
       case 'boolean':
@@ -55,5 +61,7 @@ export function instanceOf(schema: JsonObject, seed: number): Json {
 }
 
 const KEYWORDS: ReadonlySet<string> = new Set(
-  'type properties required additionalProperties items anyOf enum pattern description multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems'.split(' '),
+  'type properties required additionalProperties items anyOf enum pattern description multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems'.split(
+    ' ',
+  ),
 );

@@ -86,6 +86,14 @@ test('[WHS62] in lockstep the same plan gives the same entries, byte for byte', 
   }
 });
 
+test('[WHS41] the fallback is what keeps repairs few', () => {
+  const stubborn: typeof decide = (prompted) => decide({ ...prompted, issues: [] });
+  const most = (policy: typeof decide): readonly number[] =>
+    SEEDS.map((seed) => runTeam({ agents: 16, steps: 100, seed, routing: 'shared', timing: 'lockstep', policy }).attemptsMax);
+  expect(Math.max(...most(decide))).toBeLessThanOrEqual(5);
+  expect(Math.min(...most(stubborn))).toBeGreaterThan(10);
+});
+
 describe('what these tests would see', () => {
   test('[WHS61] without the rules of the state the races do harm, and the judge says so', () => {
     const { invariants: _, transitions: __, ...lax } = warehouseState;

@@ -96,7 +96,8 @@ export type StateSchema = {
 };
 
 /** Compiles a definition. Throws `SCHEMA_INVALID` with the path of what is unsound and a hint. */
-export function loadState(definition: StateDefinition<Fields>, sha256: Sha256): StateSchema {
+export function loadState<F extends Fields>(given: StateDefinition<F>, sha256: Sha256): StateSchema {
+  const definition = given as unknown as StateDefinition<Fields>;
   const names = Object.keys(definition.fields).sort();
   if (names.length === 0) throw invalid('', 'a state without fields', 'Declare at least one field.');
   const kinds = names.map((name) => checkedField(name, definition.fields[name]));

@@ -28,10 +28,10 @@ export function sees(context: CausalContext, mark: Mark | undefined): boolean {
 }
 
 /**
- * True when the change and all that its mark sums up are in the context's past. Dots of an explicit vector do not count:
+ * True when the change and all before it of the same thing are in the context's past. Dots of an explicit vector do not count:
  * they say nothing of what stood before them. O(1).
  */
 export function seesAll(context: CausalContext, mark: Mark | undefined): boolean {
   if (mark === undefined || mark.revision <= context.revision) return true;
-  return mark.agent === context.agent && mark.n < context.n && (mark.foreign ?? 0) <= context.revision;
+  return mark.agent === context.agent && mark.n < context.n && (mark.foreign?.revision ?? 0) <= context.revision;
 }

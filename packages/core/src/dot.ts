@@ -12,38 +12,42 @@ import type { Json } from './json.ts';
 
 export type Dot = { readonly agent: string; readonly n: number };
 
-/**
- * Where a change took effect. `foreign` stands only in marks that sum up several changes (counters, collections): the newest
- * revision at which an agent other than this one changed the same thing.
- */
-export type Mark = Dot & { readonly revision: number; readonly foreign?: number };
+/** Where a change took effect. `foreign` is the newest change of the same thing by another agent than this one. */
+export type Mark = Dot & { readonly revision: number; readonly foreign?: { readonly agent: string; readonly revision: number } };
 
 /** Agent names: 1 to 32 of `a-z`, `0-9`, `-`, starting with a letter. The empty name is the system's own. */
 export const AGENT_PATTERN: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** The mark of a thing that sums up several changes, after one more. */
+/** The mark of a thing after one more change. */
 export function summed(before: Mark | undefined, change: Mark): Mark {
   if (before === undefined) return change;
-  const foreign = before.agent === change.agent ? before.foreign : before.revision;
+  const foreign = before.agent === change.agent ? before.foreign : { agent: before.agent, revision: before.revision };
   return foreign === undefined ? change : { agent: change.agent, n: change.n, revision: change.revision, foreign };
 }
 
-/** `["w1",3,7]`: agent, n, revision, and `foreign` where there is one. Agent names need no escapes. */
+/** Whose change stands in the way of this agent; `undefined` when it is nobody's. */
+export function blockerOf(mark: Mark | undefined, agent: string): string | undefined {
+  const name = mark?.agent === agent ? mark.foreign?.agent : mark?.agent;
+  return name === '' ? undefined : name;
+}
+
+/** `["w1",3,7]`: agent, n, revision, then agent and revision of `foreign` where there is one. Agent names need no escapes. */
 export function encodeMark(mark: Mark | undefined): string {
   if (mark === undefined) return 'null';
-  return `["${mark.agent}",${mark.n},${mark.revision}${mark.foreign === undefined ? '' : `,${mark.foreign}`}]`;
+  return `["${mark.agent}",${mark.n},${mark.revision}${mark.foreign === undefined ? '' : `,"${mark.foreign.agent}",${mark.foreign.revision}`}]`;
 }
 
 /** Inverse of `encodeMark`. Throws `LOG_DAMAGED` for anything else. */
 export function decodeMark(value: Json | undefined): Mark | undefined {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) {
-    const [agent, n, revision, foreign] = value as readonly Json[];
+    const [agent, n, revision, other, otherRevision] = value as readonly Json[];
     if (typeof agent === 'string' && typeof n === 'number' && typeof revision === 'number') {
-      return typeof foreign === 'number' ? { agent, n, revision, foreign } : { agent, n, revision };
+      if (typeof other !== 'string' || typeof otherRevision !== 'number') return { agent, n, revision };
+      return { agent, n, revision, foreign: { agent: other, revision: otherRevision } };
     }
   }
-  throw new OplusError('LOG_DAMAGED', 'a stored mark is not [agent, n, revision, foreign?]');
+  throw new OplusError('LOG_DAMAGED', 'a stored mark is not one');
 }
 
 export function sameDot(a: Dot, b: Dot): boolean {

@@ -11,7 +11,7 @@ import type { Json } from './json.ts';
 import { clipped, escapeToken, excerpt, pointer, pointerTokens } from './json.ts';
 import type { Proposal } from './proposal.ts';
 import { OPERATIONS_MAX } from './proposal.ts';
-import { malformed } from './refusal.ts';
+import { malformed, named } from './refusal.ts';
 import type { Stamp } from './stamp.ts';
 import type { CompiledRule, RuleAnswer, StateSchema } from './state-schema.ts';
 import { isFine, viewsOf } from './state-schema.ts';
@@ -195,7 +195,7 @@ function checkPremises(trial: Trial): void {
     trial.refuse(path, {
       code: 'premise',
       rule: 'premise',
-      ...(mark === undefined || mark.agent === '' ? {} : { by: mark.agent }),
+      ...named(mark, trial.agent),
       recovery: 're-read',
       hint: 'You relied on this and it has changed since your view. Look again and decide anew.',
     });

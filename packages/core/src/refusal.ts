@@ -2,6 +2,7 @@
  * The refusals that several kinds give, each with its recovery and a hint in words.
  */
 import type { Mark } from './dot.ts';
+import { blockerOf } from './dot.ts';
 import type { Refusal } from './field-kind.ts';
 import type { Outcome } from './issue.ts';
 import { EXCERPT_CHARS_MAX } from './issue.ts';
@@ -9,13 +10,13 @@ import type { Json } from './json.ts';
 import { excerpt } from './json.ts';
 
 /** A concurrent change that does not commute. */
-export function conflict(rule: string, have: Json | undefined, want: Json | undefined, mark: Mark | undefined): Refusal {
+export function conflict(rule: string, have: Json | undefined, want: Json | undefined, mark: Mark | undefined, agent: string): Refusal {
   return {
     code: 'conflict',
     rule,
     ...shown('have', have),
     ...shown('want', want),
-    ...(mark === undefined || mark.agent === '' ? {} : { by: mark.agent }),
+    ...named(mark, agent),
     recovery: 're-read',
     hint: 'It changed after your view was made. Look at what is there now and decide again.',
   };
@@ -32,11 +33,11 @@ export function outOfBounds(rule: string, have: Json | undefined, want: Json | u
 }
 
 /** The row that the operation aimed at no longer exists. */
-export function gone(rule: string, mark: Mark | undefined): Refusal {
+export function gone(rule: string, mark: Mark | undefined, agent: string): Refusal {
   return {
     code: 'gone',
     rule,
-    ...(mark === undefined || mark.agent === '' ? {} : { by: mark.agent }),
+    ...named(mark, agent),
     recovery: 're-read',
     hint: 'The row that you saw was dropped; what stands under that id now, if anything, is another row.',
   };
@@ -45,6 +46,12 @@ export function gone(rule: string, mark: Mark | undefined): Refusal {
 /** The operation lost by rule to a value of another agent. */
 export function superseded(by: string, value: Json): Outcome {
   return { kind: 'superseded', by, value: excerpt(value, EXCERPT_CHARS_MAX) };
+}
+
+/** `by` of an issue: the agent whose change stands in the way of this one. */
+export function named(mark: Mark | undefined, agent: string): { by?: string } {
+  const by = blockerOf(mark, agent);
+  return by === undefined ? {} : { by };
 }
 
 function shown(key: 'have' | 'want', value: Json | undefined): { have?: Json; want?: Json } {

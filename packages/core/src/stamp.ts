@@ -6,6 +6,8 @@
  * greater: the order extends causality, which "compare causally, else by name" does not. `spin` changes with every depth,
  * so no agent wins ties by its name.
  */
+import { OplusError } from './error.ts';
+import type { Json } from './json.ts';
 import { compareText } from './json.ts';
 
 export type Stamp = {
@@ -34,6 +36,21 @@ export function compareAdmit(a: Stamp, b: Stamp): number {
   return (
     a.depth - b.depth || b.priority - a.priority || a.spin - b.spin || compareText(a.agent, b.agent) || a.n - b.n
   );
+}
+
+/** `[depth,priority,spin,"w1",3]`. */
+export function encodeStamp(stamp: Stamp): string {
+  return `[${stamp.depth},${stamp.priority},${stamp.spin},"${stamp.agent}",${stamp.n}]`;
+}
+
+/** Inverse of `encodeStamp`. Throws `LOG_DAMAGED` for anything else. */
+export function decodeStamp(stored: Json | undefined): Stamp | undefined {
+  if (stored === undefined) return undefined;
+  const [depth, priority, spinOf, agent, n] = Array.isArray(stored) ? (stored as readonly Json[]) : [];
+  if (typeof depth === 'number' && typeof priority === 'number' && typeof spinOf === 'number' && typeof agent === 'string' && typeof n === 'number') {
+    return { depth, priority, spin: spinOf, agent, n };
+  }
+  throw new OplusError('LOG_DAMAGED', 'a stored stamp is not one');
 }
 
 /** FNV-1a over the agent's name, seeded by the depth, then the finaliser of MurmurHash3. Unsigned 32 bits. */

@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { AGENT_PATTERN, decodeMark, encodeMark } from '../dot.ts';
+import { AGENT_PATTERN, decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind.ts';
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -93,7 +93,8 @@ function hasOnly(value: Json, key: string): value is JsonObject {
 }
 
 function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt): Claim {
-  const { agent, mark } = attempt;
+  const { agent } = attempt;
+  const mark = summed(cell.mark, attempt.mark);
   if (op.verb === 'claim') {
     if (cell.holder === agent) attempt.note(path, { kind: 'unchanged' });
     if (cell.holder === undefined) return { holder: agent, fence: mark.revision, outcome: cell.outcome, mark };
@@ -105,7 +106,7 @@ function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt): Claim {
     return cell;
   }
   if (!attempt.sees(cell.mark)) {
-    attempt.refuse(path, conflict('claim', { holder: cell.holder }, { [op.verb]: true }, cell.mark));
+    attempt.refuse(path, conflict('claim', { holder: cell.holder }, { [op.verb]: true }, cell.mark, attempt.agent));
     return cell;
   }
   if (op.verb === 'release') return { holder: undefined, fence: cell.fence, outcome: op.outcome ?? cell.outcome, mark };

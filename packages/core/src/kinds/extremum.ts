@@ -3,7 +3,7 @@
  * SPEC: MAX1-MAX3, MIN1-MIN3.
  */
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { JsonObject } from '../json.ts';
@@ -50,7 +50,7 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
     },
     weigh: () => 1,
     fold: (cell, op, path, attempt) => {
-      if (improves(op.value, cell.value)) return { value: op.value, mark: attempt.mark };
+      if (improves(op.value, cell.value)) return { value: op.value, mark: summed(cell.mark, attempt.mark) };
       attempt.note(path, { kind: 'unchanged' });
       return cell;
     },

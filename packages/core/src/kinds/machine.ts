@@ -5,13 +5,13 @@
  * the second is judged from where that leads. SPEC: MCH1-MCH4.
  */
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical } from '../json.ts';
-import { malformed } from '../refusal.ts';
+import { malformed, named } from '../refusal.ts';
 
 /** `moves` lists, for every state, the states that may follow it. */
 export type MachineOptions<S extends string> = {
@@ -36,7 +36,7 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
     read: (intent, path, complain) => readMove(states, intent, path, complain),
     weigh: () => 1,
     fold: (cell, op, path, attempt) => fold(moves, cell, op, path, attempt),
-    withoutEcho: (cell, op) => (op.to === cell.value ? undefined : op),
+    withoutEcho: (cell, op) => (op.to === cell.value && op.from === undefined ? undefined : op),
     write: (op) => ({ to: op.to, ...(op.from === undefined ? {} : { from: op.from }) }),
     newest: (cell) => cell.mark,
     view: (cell) => cell.value,
@@ -90,7 +90,8 @@ function isState(states: readonly string[], value: Json | undefined): value is s
 }
 
 function fold(moves: ReadonlyMap<string, readonly string[]>, cell: Machine, op: MachineOp, path: string, attempt: Attempt): Machine {
-  if (op.to === cell.value) {
+  // Who names the state to move from wants to be the one who moves: the state being there already is not the same.
+  if (op.to === cell.value && (op.from === undefined || op.from === cell.value)) {
     attempt.note(path, { kind: 'unchanged' });
     return cell;
   }
@@ -101,13 +102,13 @@ function fold(moves: ReadonlyMap<string, readonly string[]>, cell: Machine, op: 
       rule: 'machine',
       have: cell.value,
       want: op.to,
-      ...(cell.mark === undefined || cell.mark.agent === '' ? {} : { by: cell.mark.agent }),
+      ...named(cell.mark, attempt.agent),
       recovery: attempt.sees(cell.mark) ? 'change' : 're-read',
       hint: targets.length === 0 ? `${cell.value} is final.` : `From ${cell.value} it may move to ${targets.join(', ')}.`,
     });
     return cell;
   }
-  return { value: op.to, mark: attempt.mark };
+  return { value: op.to, mark: summed(cell.mark, attempt.mark) };
 }
 
 function encode(cell: Machine): string {

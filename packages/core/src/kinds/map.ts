@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
 import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
@@ -49,7 +49,8 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     fold,
     withoutEcho: (cell, op) => {
       const at = op.at.flatMap(([key, childOp]): MapOp['at'] => {
-        const kept = child.withoutEcho(trieAt(cell.live, key) ?? child.empty(undefined), childOp);
+        const existing = trieAt(cell.live, key);
+        const kept = existing === undefined ? childOp : child.withoutEcho(existing, childOp);
         return kept === undefined ? [] : [[key, kept]];
       });
       return at.length + op.drop.length === 0 ? undefined : { at, drop: op.drop };
@@ -120,6 +121,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
 
   function fold(cell: MapCell, op: MapOp, path: string, attempt: Attempt): MapCell {
     let { live, graves, untidy } = cell;
+    let isChanged = false;
     for (const key of op.drop) {
       const childCell = trieAt(live, key);
       const keyPath = `${path}/${escapeToken(key)}`;
@@ -127,20 +129,25 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       else if (!restrictions.every((meta) => attempt.mayWrite(keyPath, meta))) continue;
       else if (attempt.sawAll(child.newest(childCell))) {
         attempt.touch(keyPath);
+        isChanged = true;
         live = trieWithout(live, key);
         graves = withGrave(graves, key, attempt.mark, attempt.horizon);
       } else {
-        attempt.note(keyPath, superseded(child.newest(childCell)?.agent ?? '', child.json(childCell)));
+        attempt.note(keyPath, superseded(blockerOf(child.newest(childCell), attempt.agent) ?? '', child.json(childCell)));
       }
     }
     for (const [key, childOp] of op.at) {
       const keyPath = `${path}/${escapeToken(key)}`;
       if (!attempt.mayWrite(keyPath, child.meta)) continue;
       const before = trieAt(live, key);
-      const start = before ?? child.empty(graveOf(graves, key) ?? cell.born);
-      const after = child.fold(start, childOp, keyPath, attempt);
+      const past = before === undefined ? (graveOf(graves, key) ?? cell.born) : undefined;
+      const start = before ?? child.empty(past);
+      let after = child.fold(start, childOp, keyPath, attempt);
+      // A write that leaves an absent key at its start value makes the key, unless there is nothing in it to see.
+      if (before === undefined && after === start && !isBlank(child.json(start))) after = child.empty(summed(past, attempt.mark));
       if (after === start) continue;
       attempt.touch(keyPath);
+      if (child.newest(after) !== child.newest(start)) isChanged = true;
       live = trieWith(live, key, after);
       if (child.settle !== undefined) untidy = [...untidy, key];
       if (before === undefined) graves = withoutGrave(graves, key);
@@ -149,7 +156,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       attempt.refuse(path, outOfBounds('map', cell.live.size, live.size, `At most ${cap} keys; drop some first.`));
       return cell;
     }
-    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: summed(cell.mark, attempt.mark), born: cell.born, untidy };
+    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function settleChildren(cell: MapCell, path: string, evict: Evict): MapCell {
@@ -190,6 +197,10 @@ type MapCell = {
 type MapOp = { readonly at: readonly (readonly [string, unknown])[]; readonly drop: readonly string[] };
 
 const VERBS = ['at', 'drop'];
+
+function isBlank(json: Json): boolean {
+  return json === null || (typeof json === 'object' && Object.keys(json).length === 0);
+}
 
 function isKeyed(item: Json): item is JsonObject {
   return isJsonObject(item) && typeof item['key'] === 'string' && item['change'] !== undefined;

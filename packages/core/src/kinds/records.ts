@@ -159,14 +159,16 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
 
   function fold(cell: RecordsCell, op: RecordsOp, path: string, attempt: Attempt): RecordsCell {
     let { live, graves, untidy } = cell;
+    let isChanged = false;
     for (const id of op.drop) {
       const existing = trieAt(live, id);
       const rowPath = `${path}/${escapeToken(id)}`;
       if (existing === undefined) attempt.note(rowPath, { kind: 'unchanged' });
-      else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth));
-      else if (!attempt.sawAll(existing.mark)) attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark));
+      else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth, attempt.agent));
+      else if (!attempt.sawAll(existing.mark)) attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark, attempt.agent));
       else if (row.restrictions.every((meta) => attempt.mayWrite(rowPath, meta))) {
         attempt.touch(rowPath);
+        isChanged = true;
         live = trieWithout(live, id);
         graves = withGrave(graves, id, attempt.mark, attempt.horizon);
       }
@@ -178,6 +180,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
         return;
       }
       attempt.touch(rowPath);
+      if (after.mark !== trieAt(live, id)?.mark) isChanged = true;
       live = trieWith(live, id, after);
       if (row.hasSettle) untidy = [...untidy, id];
     };
@@ -189,7 +192,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       const id = `${attempt.agent}-${attempt.mark.n}-${at}`;
       const fault = idType.fault(id);
       if (fault !== undefined) attempt.refuse(`${path}/add/${at}`, malformed('records', `The id that add would issue ${fault.message}; use put.`, id));
-      else if (trieAt(live, id) !== undefined) attempt.refuse(`${path}/add/${at}`, conflict('records', id, id, trieAt(live, id)?.birth));
+      else if (trieAt(live, id) !== undefined) attempt.refuse(`${path}/add/${at}`, conflict('records', id, id, trieAt(live, id)?.birth, attempt.agent));
       else begin(id, rowOp, `${path}/${escapeToken(id)}`);
       attempt.note(`${path}/add/${at}`, { kind: 'merged', id });
     }
@@ -198,22 +201,22 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       const grave = existing === undefined ? (graveOf(graves, id) ?? cell.born) : existing.past;
       const rowPath = `${path}/${escapeToken(id)}`;
       const isUnseen = existing === undefined || !attempt.sees(existing.birth);
-      if (isUnseen && !attempt.sees(grave)) attempt.refuse(rowPath, gone('records', grave));
+      if (isUnseen && !attempt.sees(grave)) attempt.refuse(rowPath, gone('records', grave, attempt.agent));
       else if (existing === undefined) begin(id, rowOp, rowPath);
       else change(id, existing, rowOp, rowPath);
     }
     for (const [id, rowOp] of op.patch) {
       const existing = trieAt(live, id);
       const rowPath = `${path}/${escapeToken(id)}`;
-      if (existing === undefined) attempt.refuse(rowPath, gone('records', graveOf(graves, id)));
-      else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth));
+      if (existing === undefined) attempt.refuse(rowPath, gone('records', graveOf(graves, id), attempt.agent));
+      else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth, attempt.agent));
       else change(id, existing, rowOp, rowPath);
     }
     if (live.size > cap && live.size > cell.live.size) {
       attempt.refuse(path, outOfBounds('records', cell.live.size, live.size, `At most ${cap} rows; drop some first.`));
       return cell;
     }
-    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: summed(cell.mark, attempt.mark), born: cell.born, untidy };
+    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function settleRows(cell: RecordsCell, path: string, evict: Evict): RecordsCell {

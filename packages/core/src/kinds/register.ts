@@ -7,14 +7,14 @@
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
+import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
 import { conflict, malformed, superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
-import { compareWin } from '../stamp.ts';
+import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
 import type { JsonSchema, ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
 
@@ -89,8 +89,8 @@ function foldCas(cell: Register, op: RegisterOp, path: string, attempt: Attempt)
     attempt.note(path, { kind: 'unchanged' });
     return cell;
   }
-  if (!attempt.sees(cell.mark)) attempt.refuse(path, conflict('cas', cell.value ?? null, op.value ?? null, cell.mark));
-  return { value: op.value, mark: attempt.mark, stamp: undefined };
+  if (!attempt.sees(cell.mark)) attempt.refuse(path, conflict('cas', cell.value ?? null, op.value ?? null, cell.mark, attempt.agent));
+  return { value: op.value, mark: summed(cell.mark, attempt.mark), stamp: undefined };
 }
 
 function foldLww(cell: Register, op: RegisterOp, path: string, attempt: Attempt): Register {
@@ -99,27 +99,26 @@ function foldLww(cell: Register, op: RegisterOp, path: string, attempt: Attempt)
     attempt.note(path, isSame ? { kind: 'unchanged' } : superseded(cell.stamp.agent, cell.value ?? null));
     return cell;
   }
-  if (isSame) attempt.note(path, { kind: 'unchanged' });
-  else if (cell.mark !== undefined && !attempt.sees(cell.mark)) {
+  if (isSame) {
+    attempt.note(path, { kind: 'unchanged' });
+    // The stamp is raised, so that order does not matter; the mark stays with whoever changed the value.
+    if (cell.stamp !== undefined) return { value: cell.value, mark: cell.mark, stamp: attempt.stamp };
+  } else if (cell.mark !== undefined && !attempt.sees(cell.mark)) {
     attempt.note(path, { kind: 'merged', over: { agent: cell.mark.agent, n: cell.mark.n } });
   }
-  return { value: op.value, mark: attempt.mark, stamp: attempt.stamp };
+  return { value: op.value, mark: summed(cell.mark, attempt.mark), stamp: attempt.stamp };
 }
 
 function encode(cell: Register): string {
   const value = cell.value === undefined ? '' : `,"value":${canonical(cell.value)}`;
-  const stamp = cell.stamp === undefined ? '' : `,"stamp":[${cell.stamp.depth},${cell.stamp.priority},${cell.stamp.spin}]`;
+  const stamp = cell.stamp === undefined ? '' : `,"stamp":${encodeStamp(cell.stamp)}`;
   return `{"mark":${encodeMark(cell.mark)}${stamp}${value}}`;
 }
 
 function decode(stored: Json): Register {
   const cell = stored as JsonObject;
   const mark = decodeMark(cell['mark']);
-  const [depth, priority, spin] = (cell['stamp'] ?? []) as readonly number[];
-  const stamp =
-    depth === undefined || priority === undefined || spin === undefined || mark === undefined
-      ? undefined
-      : { depth, priority, spin, agent: mark.agent, n: mark.n };
+  const stamp = decodeStamp(cell['stamp']);
   const value = cell['value'];
   return { value: value === undefined ? undefined : frozen(value), mark, stamp };
 }

@@ -137,6 +137,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
 
   function fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row {
     let cells: unknown[] | undefined;
+    let isChanged = false;
     for (const [index, cellOp] of op) {
       const before = row.cells[index];
       const cellPath = `${path}/${names[index] as string}`;
@@ -144,10 +145,11 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       if (!attempt.mayWrite(cellPath, kind.meta)) continue;
       const after = kind.fold(before, cellOp, cellPath, attempt);
       if (after === before) continue;
+      if (kind.newest(after) !== kind.newest(before)) isChanged = true;
       cells ??= row.cells.slice();
       cells[index] = after;
     }
-    return cells === undefined ? row : { birth: row.birth, past: row.past, mark: summed(row.mark, attempt.mark), cells };
+    return cells === undefined ? row : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells };
   }
 
   function settle(row: Row, path: string, evict: Evict): Row {

@@ -1,1 +1,14 @@
-export {};
+export type { Choice } from './choice.ts';
+export { choiceOf, numbersFrom, shuffled } from './choice.ts';
+export type { History, Play, PlayedRound, Step } from './histories.ts';
+export { admittedOf, AGENTS, bornSpace, histories, play } from './histories.ts';
+export { IDS, intentFrom, KEYS } from './intents.ts';
+export { lostUpdate } from './lost-updates.ts';
+export type { NaiveRound, NaiveVerdict } from './naive.ts';
+export { naivePlay } from './naive.ts';
+export { brokenBounds, brokenConfluence, brokenDedupe, brokenReplay } from './promises.ts';
+export { sha256 } from './sha256.ts';
+export type { SampleState } from './sample-state.ts';
+export { gaugeIsInRange, gaugeStepsAreSmall, SAMPLE_STATES, sampleState, stateOf } from './sample-state.ts';
+export type { FieldSpec, ValueSpec } from './spec.ts';
+export { fieldOf, isOf, specFrom } from './spec.ts';

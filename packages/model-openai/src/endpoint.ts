@@ -7,7 +7,7 @@ import { OplusError } from '@oplus/core';
 export type Endpoint = { readonly baseURL: string; readonly label: string; readonly apiKey: string; readonly isDefault: boolean };
 
 /** Environment variables, by name. */
-export type Environment = { readonly [name: string]: string | undefined };
+export type Variables = { readonly [name: string]: string | undefined };
 
 /** The address of the service that the variables of this package are named after. */
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
@@ -19,7 +19,7 @@ export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
  */
 export function endpointOf(
   given: { readonly baseURL?: string | undefined; readonly apiKey?: string | undefined },
-  environment: Environment,
+  environment: Variables,
 ): Endpoint {
   const baseURL = filled(given.baseURL) ?? filled(environment['OPENAI_BASE_URL']) ?? DEFAULT_BASE_URL;
   const apiKey = filled(given.apiKey) ?? filled(environment['OPENAI_API_KEY']);

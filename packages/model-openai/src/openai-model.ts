@@ -13,7 +13,7 @@ import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from 'ope
 import { backoffMs, realPause } from './backoff.ts';
 import type { Pause } from './backoff.ts';
 import { endpointOf } from './endpoint.ts';
-import type { Endpoint, Environment } from './endpoint.ts';
+import type { Endpoint, Variables } from './endpoint.ts';
 import { failureOf, refused, unreachable } from './failure.ts';
 import type { Failure } from './failure.ts';
 
@@ -31,7 +31,7 @@ export type OpenaiOptions = {
   /** Else `OPENAI_API_KEY`; needed for the default service only. */
   readonly apiKey?: string;
   /** `process.env` when left out. */
-  readonly environment?: Environment;
+  readonly environment?: Variables;
   /** 0 when left out. Dropped when the server does not take it. */
   readonly temperature?: number;
   /** Sent when given. Dropped when the server does not take it. */

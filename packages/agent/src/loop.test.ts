@@ -337,3 +337,15 @@ test.each([1, 2, 3])('[TRC3] when event %d cannot be written the step fails, and
   await expect(agent.step('go')).rejects.toThrow('the trace cannot be written');
   expect(acts).toHaveLength(failAt <= 2 ? 0 : 1);
 });
+
+test('[AGT6] an action that does something else than its patch says goes back before it is proposed', async () => {
+  const model = cannedModel([say({ done: { inc: 2 } }, MOVE), say({ done: { inc: 1 } }, MOVE)]);
+  const { agent, team, acts } = await rig(model, {
+    actionFault: (action, patch) =>
+      canonical(patch) === '{"done":{"inc":1}}' ? undefined : `${action.name} is one step of done, the patch says otherwise`,
+  });
+  expect(await agent.step('go')).toMatchObject({ outcome: 'acted', key: 'test/w1/1' });
+  expect(seen(model.requests[1]).issues).toMatchObject([{ path: '/action', code: 'schema' }]);
+  expect(stateJson(team.space())['done']).toBe(1);
+  expect(acts).toHaveLength(1);
+});

@@ -7,6 +7,7 @@
  * the next one's prompt but the observation that the caller passes on. SPEC: AGT1-AGT12.
  */
 import { loadState, OplusError } from '@oplus/core';
+import type { Action, JsonObject } from '@oplus/core';
 import type { Blobs } from '@oplus/protocol';
 import type { Worker } from '@oplus/worker';
 import type { Actuator } from './actuator.ts';
@@ -20,7 +21,10 @@ import type { Standing, StepResult } from './step.ts';
 import type { TokenCounter } from './tokens.ts';
 import type { TraceSink } from './trace.ts';
 
-/** `repairsMax` is how often issues go back to the model within one step, 4 when left out. */
+/**
+ * `repairsMax` is how often issues go back to the model within one step, 4 when left out. `actionFault` says what is wrong with
+ * an action beside its patch, before anything is proposed: only a task knows whether both say the same.
+ */
 export type AgentOptions = {
   readonly skill: Skill;
   readonly worker: Worker;
@@ -30,6 +34,7 @@ export type AgentOptions = {
   readonly blobs: Blobs;
   readonly trace: TraceSink;
   readonly repairsMax?: number;
+  readonly actionFault?: (action: Action, patch: JsonObject) => string | undefined;
 };
 
 /** One agent that follows a skill in a space. Keeps nothing between steps but their count. */

@@ -6,7 +6,7 @@ import { OplusError, trieAt, withoutEchoes } from '@oplus/core';
 import type { Draft, View } from '@oplus/worker';
 import { actionKey } from './action-key.ts';
 import type { ActionResult } from './actuator.ts';
-import type { Decision } from './answer.ts';
+import type { Decision, ReadAnswer } from './answer.ts';
 import { readAnswer } from './answer.ts';
 import { fitPrompt } from './budget.ts';
 import { clip } from './clip.ts';
@@ -138,7 +138,7 @@ async function attemptOn(
   const { request, tokens } = fitPrompt(parts, options.tokens, skill.tokensMax);
   const answer = await model.complete(signal === undefined ? request : { ...request, signal });
   signal?.throwIfAborted();
-  const read = readAnswer(answer, schema, skill.actions);
+  const read = withActionFault(readAnswer(answer, schema, skill.actions), options.actionFault);
   const draft = read.kind === 'read' ? draftOf(standing, view, read.decision) : undefined;
   const end: AttemptEnd =
     read.kind === 'unreadable' ? read : draft === undefined ? { kind: 'passed' } : await view.propose(draft);
@@ -159,6 +159,14 @@ function checkSchema({ schema, options }: Standing, { space }: View): void {
       hint: 'Use the skill with which the space was made.',
     },
   );
+}
+
+/** What was read, unless its action does something else than its patch says. */
+function withActionFault(read: ReadAnswer, actionFault: AgentOptions['actionFault']): ReadAnswer {
+  if (read.kind === 'unreadable' || read.decision.action === undefined) return read;
+  const hint = actionFault?.(read.decision.action, read.decision.patch);
+  if (hint === undefined) return read;
+  return { kind: 'unreadable', issues: [{ path: '/action', code: 'schema', rule: 'action', recovery: 'change', hint }] };
 }
 
 /** The draft of a decision; `undefined` when there is nothing to propose: no action, and no write that the view does not show already. */

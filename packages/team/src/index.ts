@@ -8,7 +8,7 @@ export type { Progress, RunOptions, RunResult } from './run-task.ts';
 export { runTask } from './run-task.ts';
 export type { Stage, StageOptions } from './stage.ts';
 export { LOG_FILE, openStage } from './stage.ts';
-export type { RunTally } from './tally.ts';
+export type { RunTally, TokenTally } from './tally.ts';
 export { tallyOf } from './tally.ts';
 export type { Team, TeamOptions } from './team.ts';
 export { CHANNEL, openTeam } from './team.ts';

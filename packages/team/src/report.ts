@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonical } from '@oplus/core';
 import type { Json } from '@oplus/core';
+import type { TokenTally } from './tally.ts';
 
 /** `replayDigest` is that of the state folded again from the stored log; `digest` that of the state as it was led. */
 export type RunReport = {
@@ -27,7 +28,7 @@ export type RunReport = {
   readonly repaired: number;
   readonly stalled: number;
   readonly concurrent: number;
-  readonly tokens: { readonly total: number; readonly perStepMean: number; readonly perStepMax: number; readonly perPromptMax: number };
+  readonly tokens: TokenTally;
   readonly revision: number;
   readonly digest: string;
   readonly replayDigest: string;

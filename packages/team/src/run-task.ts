@@ -63,6 +63,9 @@ export async function runTask(options: RunOptions): Promise<RunResult> {
   }
 }
 
+/** How often issues go back within one event: in a crowd somebody is faster more than once. */
+const REPAIRS_MAX = 12;
+
 /** One agent at the table. */
 export type Seat = {
   readonly name: string;
@@ -121,6 +124,8 @@ function seatOf(options: RunOptions, environment: Environment, order: CommitOrde
   let current: OpenEvent | undefined;
   const agent: Agent = agentOn({
     skill: options.task.skill,
+    actionFault: options.task.actionFault,
+    repairsMax: REPAIRS_MAX,
     worker: heard(worker, (revision) => {
       seat.spokenAt = revision;
       seat.onSpoken();

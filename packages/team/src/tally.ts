@@ -7,8 +7,8 @@ import type { Replica } from '@oplus/protocol';
 
 /**
  * `repaired` counts steps that were refused at least once and then committed. `concurrent` counts committed proposals that had
- * not seen another commit which stands before them: merged side by side. Tokens are of prompts, one count per step with all
- * its attempts.
+ * not seen another commit which stands before them: merged side by side. Tokens are those of prompts: a step is one turn of
+ * the loop, one prompt; an event takes one step, and one more for every repair.
  */
 export type RunTally = {
   readonly proposals: number;
@@ -17,8 +17,15 @@ export type RunTally = {
   readonly repaired: number;
   readonly stalled: number;
   readonly concurrent: number;
-  readonly prompts: number;
-  readonly tokens: { readonly total: number; readonly perStepMean: number; readonly perStepMax: number; readonly perPromptMax: number };
+  readonly tokens: TokenTally;
+};
+
+export type TokenTally = {
+  readonly total: number;
+  readonly perStepMean: number;
+  readonly perStepMax: number;
+  readonly perEventMean: number;
+  readonly perEventMax: number;
 };
 
 export type Tally = {
@@ -29,7 +36,8 @@ export type Tally = {
 
 /** Follows a replica from now on. */
 export function tallyOf(replica: Replica): Tally {
-  const counts = { proposals: 0, committed: 0, rejected: 0, repaired: 0, stalled: 0, concurrent: 0, prompts: 0, tokens: 0, tokensMax: 0, promptMax: 0, steps: 0 };
+  const counts = { proposals: 0, committed: 0, rejected: 0, repaired: 0, stalled: 0, concurrent: 0 };
+  const tokens = { total: 0, steps: 0, stepMax: 0, events: 0, eventMax: 0 };
   const end = replica.onChange((_space: Space, sealed: Sealed | undefined) => {
     let committedBefore = 0;
     for (const { admitted, verdict } of sealed?.decided ?? []) {
@@ -45,20 +53,30 @@ export function tallyOf(replica: Replica): Tally {
   });
   return {
     step: (result) => {
-      const tokens = result.attempts.reduce((sum, attempt) => sum + attempt.tokens.total, 0);
-      counts.steps += 1;
-      counts.prompts += result.attempts.length;
-      counts.tokens += tokens;
-      counts.tokensMax = Math.max(counts.tokensMax, tokens);
-      for (const attempt of result.attempts) counts.promptMax = Math.max(counts.promptMax, attempt.tokens.total);
+      const steps = result.attempts.map((attempt) => attempt.tokens.total);
+      const eventTotal = steps.reduce((sum, count) => sum + count, 0);
+      tokens.total += eventTotal;
+      tokens.steps += steps.length;
+      tokens.stepMax = Math.max(tokens.stepMax, ...steps);
+      tokens.events += 1;
+      tokens.eventMax = Math.max(tokens.eventMax, eventTotal);
       if (result.outcome === 'stalled') counts.stalled += 1;
       else if (result.attempts.length > 1) counts.repaired += 1;
     },
-    read: () => {
-      const { proposals, committed, rejected, repaired, stalled, concurrent, prompts } = counts;
-      const perStepMean = counts.steps === 0 ? 0 : Math.round(counts.tokens / counts.steps);
-      return { proposals, committed, rejected, repaired, stalled, concurrent, prompts, tokens: { total: counts.tokens, perStepMean, perStepMax: counts.tokensMax, perPromptMax: counts.promptMax } };
-    },
+    read: () => ({
+      ...counts,
+      tokens: {
+        total: tokens.total,
+        perStepMean: mean(tokens.total, tokens.steps),
+        perStepMax: tokens.stepMax,
+        perEventMean: mean(tokens.total, tokens.events),
+        perEventMax: tokens.eventMax,
+      },
+    }),
     close: end,
   };
+}
+
+function mean(total: number, count: number): number {
+  return count === 0 ? 0 : Math.round(total / count);
 }

@@ -7,7 +7,6 @@ import { actionFault } from './warehouse.ts';
 const VIEW = {
   about: { item: 'item-0007', shelf: 'S014' },
   count: { free: '0477', received: '0040', shipped: '0017', stored: '0023' },
-  fallback: 'S019',
   free: ['S003', 'S005', 'S009', 'S011'],
 };
 const ISSUE = { path: '/shelves/S003', code: 'conflict' };
@@ -39,7 +38,7 @@ test('[WHS40] each observation has its action, with the patch that says the same
 });
 
 test('[WHS40] what is done already, or cannot be done, is waited out', () => {
-  const full = { view: { ...VIEW, free: ['none', 'none', 'none', 'none'], fallback: 'none' } };
+  const full = { view: { ...VIEW, free: ['none', 'none', 'none', 'none'] } };
   expect(action('Shipment arrived containing item-0007', { item: 'item-0007', shelf: 'S014' })).toEqual({ name: 'Wait' });
   expect(action('Customer ordered item-0007', { item: 'item-0007', shelf: 'none' })).toEqual({ name: 'Wait' });
   expect(action('Maintenance required on S014', { item: 'item-none', shelf: 'S014' })).toEqual({ name: 'Wait' });
@@ -48,18 +47,18 @@ test('[WHS40] what is done already, or cannot be done, is waited out', () => {
   expect(action('Shipment arrived containing item-0008', {}, { view: {} })).toEqual({ name: 'Wait' });
 });
 
-test('[WHS41] after a refusal it takes the fallback', () => {
+test('[WHS41] after a refusal it decides from the fresh view alone', () => {
   const again = { issues: [ISSUE] };
   expect(action('Shipment arrived containing item-0008', { item: 'item-0008', shelf: 'none' }, again)).toEqual({
     name: 'Store',
     item: 'item-0008',
-    shelf: 'S019',
+    shelf: 'S003',
   });
   expect(action('Maintenance required on S014', { item: 'item-0007', shelf: 'S014' }, again)).toEqual({
     name: 'Move',
     item: 'item-0007',
     from: 'S014',
-    to: 'S019',
+    to: 'S003',
   });
   expect(action('Customer ordered item-0007', { item: 'item-0007', shelf: 'S015' }, again)).toEqual({
     name: 'Ship',

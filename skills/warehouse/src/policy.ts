@@ -1,9 +1,9 @@
 /**
- * A scripted worker that plays the warehouse from its prompt alone: the view, the observation, and whether the attempt
- * before was refused. It has no memory, no clock and no other way to the state.
+ * A scripted worker that plays the warehouse from its prompt alone: the view and the observation. It has no memory, no
+ * clock and no other way to the state.
  *
- * First choice is the first free shelf of the view, so workers who are offered the same shelves do meet; after a refusal it
- * takes the view's `fallback`, which differs from worker to worker. SPEC: WHS40-WHS42.
+ * It takes the first free shelf of the view; after a refusal it decides anew on the fresh view, as if for the first time.
+ * SPEC: WHS40-WHS42.
  */
 import type { Prompted, TaskDecision } from '@oplus/agent';
 import { isJsonObject } from '@oplus/core';
@@ -23,10 +23,10 @@ type Choice = { readonly action: WarehouseAction; readonly reasoning: string };
 
 const WAIT: WarehouseAction = { name: 'Wait' };
 
-function choose({ view, observation, issues }: Prompted): Choice {
+function choose({ view, observation }: Prompted): Choice {
   const goal = readObservation(observation);
   const { item, shelf } = aboutOf(view);
-  const free = freeShelf(view, issues.length > 0);
+  const free = freeShelf(view);
   if (goal === undefined) return { action: WAIT, reasoning: 'The observation asks for nothing.' };
   switch (goal.kind) {
     case 'receive':
@@ -51,8 +51,7 @@ function aboutOf(view: JsonObject): { readonly item: string; readonly shelf: str
   return { item: textOf(about['item'], NO_ITEM), shelf: textOf(about['shelf'], NO_SHELF) };
 }
 
-function freeShelf(view: JsonObject, isRepair: boolean): string {
-  if (isRepair) return textOf(view['fallback'], NO_SHELF);
+function freeShelf(view: JsonObject): string {
   const free = view['free'];
   return Array.isArray(free) ? textOf(free[0], NO_SHELF) : NO_SHELF;
 }

@@ -5,12 +5,12 @@
  * ```json
  * {"about":{"item":"item-0007","shelf":"S014"},
  *  "count":{"free":"0477","received":"0040","shipped":"0017","stored":"0023"},
- *  "fallback":"S019","free":["S003","S005","S009","S011"]}
+ *  "free":["S003","S005","S009","S011"]}
  * ```
  *
  * `about` is where the named item stands, or what stands on the named shelf; `item-none` and `none` for nothing. `free` are
- * the first free shelves that this worker is offered; `fallback` is another free shelf, a different one for each worker, to
- * be taken after a refusal, so that workers who met on one shelf do not meet again. All widths are fixed. SPEC: WHS30-WHS33.
+ * the first free shelves that this worker is offered, under `shared` from a position of its own, so that workers who look at
+ * one state choose differently and meet only when a view is stale. All widths are fixed. SPEC: WHS30-WHS33.
  */
 import type { JsonObject, Projection, Reader } from '@oplus/core';
 import { readObservation } from './goal.ts';
@@ -24,14 +24,16 @@ export const NO_SHELF = 'none';
 export const NO_ITEM = 'item-none';
 
 /** Characters of every view. */
-export const VIEW_CHARS = 175;
+export const VIEW_CHARS = 157;
 
 /** The projection of one run. O(shelves) per view; no list in it grows. */
 export function warehouseProjection(layout: Layout): Projection<WarehouseFields> {
   const offers = new Map(layout.agents.map((agent) => [agent, offeredShelves(layout, agent)]));
   return (views, reader) => {
     const offered = offers.get(reader.agent) ?? SHELVES;
-    const free = freeShelves(views, offered, FALLBACK_FIRST + FALLBACK_STRIDE * layout.agents.length);
+    const worker = Math.max(0, layout.agents.indexOf(reader.agent));
+    const free = freeShelves(views, offered, FREE_SHOWN + layout.agents.length);
+    const first = layout.routing === 'shared' ? worker : 0;
     const stored = views.received - views.shipped;
     return {
       about: aboutOf(views, reader),
@@ -41,18 +43,13 @@ export function warehouseProjection(layout: Layout): Projection<WarehouseFields>
         shipped: fixed(views.shipped),
         stored: fixed(stored),
       },
-      fallback: fallbackOf(free, layout.agents.indexOf(reader.agent)),
-      free: Array.from({ length: FREE_SHOWN }, (_, i) => free[i] ?? NO_SHELF),
+      free: Array.from({ length: FREE_SHOWN }, (_, i) => (i < free.length ? shelfAt(free, first + i) : NO_SHELF)),
     };
   };
 }
 
 /** How many free shelves a view names. */
 const FREE_SHOWN = 4;
-
-/** Position of the first worker's `fallback` among the free shelves, and the distance to the next worker's. */
-const FALLBACK_FIRST = 8;
-const FALLBACK_STRIDE = 3;
 
 function aboutOf(views: WarehouseViews, reader: Reader): JsonObject {
   const goal = readObservation(reader.focus);
@@ -71,9 +68,9 @@ function freeShelves(views: WarehouseViews, offered: readonly string[], countMax
   return free;
 }
 
-/** Each worker its own, and behind those that first choices reach soon. */
-function fallbackOf(free: readonly string[], worker: number): string {
-  return free.length === 0 ? NO_SHELF : (free[(FALLBACK_FIRST + FALLBACK_STRIDE * Math.max(0, worker)) % free.length] as string);
+/** The free shelf at a position, counted around. */
+function shelfAt(free: readonly string[], at: number): string {
+  return free[at % free.length] ?? NO_SHELF;
 }
 
 function fixed(count: number): string {

@@ -56,7 +56,7 @@ test('[WHS42] issues in the prompt make it choose again on the fresh view', asyn
   expect(late.verdict.kind).toBe('rejected');
   const issues = late.verdict.kind === 'rejected' ? late.verdict.issues : [];
   const again = await answer(late.space, 'Shipment arrived containing item-0001', issues);
-  expect(again).toContain('"Store",{"item":"item-0001","shelf":"S010"}');
+  expect(again).toContain('"Store",{"item":"item-0001","shelf":"S002"}');
   const patch = (JSON.parse(again) as [Parameters<typeof attempt>[3]])[0];
   expect(attempt(late.space, late.space, 'w01', patch).verdict.kind).toBe('committed');
 });

@@ -7,7 +7,7 @@ import type { Model, Task } from '@oplus/agent';
 import { openTraceFile, o200kTokens, scriptedModel } from '@oplus/agent';
 import { emptyShard, foldRecord, loadState, OplusError } from '@oplus/core';
 import type { StateSchema } from '@oplus/core';
-// model-openai
+import { modelFromName } from '@oplus/model-openai';
 import { sha256 } from '@oplus/protocol';
 import type { Log } from '@oplus/protocol';
 import { createRunFolder, exportLog, openStage, openTeam, runTask, TRACE_FILE, writeReport } from '@oplus/team';
@@ -111,7 +111,7 @@ export async function runCommand(terminal: Terminal, name: string, options: RunC
           durability: stage.summary,
           events: ruling.events,
           solved: ruling.solved,
-          ...withoutPrompts(tally),
+          ...tally,
           revision: led.revision,
           digest: led.state,
           replayDigest,
@@ -142,11 +142,8 @@ function modelsFor(task: Task, options: RunCommandOptions): (agent: string) => M
     const scripted = scriptedModel(({ state, observation, issues }) => task.policy({ view: state, observation, issues }));
     return options.barrier ? () => scripted : (agent) => thinking(scripted, options.seed, agent);
   }
-  throw new OplusError('USAGE', 'x');
-}
-
-function withoutPrompts<T extends { readonly prompts: number }>({ prompts: _, ...rest }: T): Omit<T, 'prompts'> {
-  return rest;
+  const model = modelFromName(options.model);
+  return () => model;
 }
 
 /** The state digest of a log folded again from its first record. */
@@ -174,7 +171,7 @@ function writeSummary(terminal: Terminal, report: RunReport, stage: Stage): void
   line('score', `${report.score.toFixed(2)}  (${report.solved} of ${report.steps} events)`);
   line('proposals', `${report.proposals}: ${report.committed} committed, ${report.rejected} rejected; ${report.repaired} steps repaired, ${report.stalled} stalled`);
   line('merged', `${report.concurrent} committed beside others that they had not seen`);
-  line('tokens a step', `${tokens.perStepMean} mean, ${tokens.perStepMax} max; ${tokens.perPromptMax} in the largest prompt; ${tokens.total} in all`);
+  line('tokens a step', `${tokens.perStepMean} mean, ${tokens.perStepMax} max; ${tokens.perEventMean} an event with its repairs; ${tokens.total} in all`);
   line('revision', `r${report.revision}`);
   line('digest', report.digest);
   line('replay', isReplayEqual ? colour.green('equal') : colour.red(`differs: ${report.replayDigest}`));

@@ -16,7 +16,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', ...(brokers.missing === undefined ? [] : ['**/*.nats.test.ts'])],
     reporters: ['default', new SummaryReporter(brokers.missing)],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 4,
     execArgv: ['--disable-warning=ExperimentalWarning'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -91,7 +91,7 @@ function addAnomalies(all: readonly Anomalies[]): Partial<Anomalies> {
 }
 
 function headings(baseline: string): readonly string[] {
-  return ['contender', 'survives', 'commits/s', `x ${baseline}`, 'refused', 'retries', 'p50 ms', 'p99 ms', 'CPU ms', 'of it client', 'wire B', 'anomalies'];
+  return ['contender', 'durability', 'commits/s', `x ${baseline}`, 'refused', 'retries', 'p50 ms', 'p99 ms', 'CPU ms', 'of it client', 'wire B', 'anomalies'];
 }
 
 function columnsOf(row: Row): readonly string[] {

@@ -43,9 +43,9 @@ export async function sqliteBlobs(file: string): Promise<Blobs> {
     async get(digest) {
       assertOpen();
       assertDigest(digest);
-      const row = translating(path, 'read', () => select.get(digest)) as { readonly bytes: Uint8Array } | undefined;
+      const row = translating(path, 'read', () => select.get(digest)) as { readonly bytes: unknown } | undefined;
       if (row === undefined) return undefined;
-      if (digestOf(row.bytes) !== digest) {
+      if (!(row.bytes instanceof Uint8Array) || digestOf(row.bytes) !== digest) {
         throw new OplusError('LOG_DAMAGED', `blob ${digest} in ${path} does not match its digest`, {
           path,
           hint: 'restore the file from a copy',

@@ -75,7 +75,8 @@ const READ_BATCH = 64;
 /** A killed process keeps its locks until the system has taken it apart. */
 const DYING_MS_MAX = 250;
 
-type Row = { readonly idx: number; readonly crc: number; readonly body: string | Uint8Array };
+/** What a damaged file may give for a value is anything that SQLite can hold. */
+type Row = { readonly idx: number; readonly crc: unknown; readonly body: unknown };
 
 function writerOn(database: DatabaseSync, path: string, release: () => void): SqliteLog {
   const records = recordsOf(database, path);
@@ -184,8 +185,8 @@ function limit(database: DatabaseSync, path: string, { bytesMax }: SqliteLogOpti
 
 function recordOf(row: Row, index: number, path: string): StoredRecord {
   if (row.idx !== index) throw damaged(path, index, 'is missing');
-  const body = typeof row.body === 'string' ? row.body : Buffer.from(row.body).toString('utf8');
-  if (crcOf(index, body) !== row.crc) throw damaged(path, index, 'does not match its checksum');
+  const body = row.body instanceof Uint8Array ? Buffer.from(row.body).toString('utf8') : row.body;
+  if (typeof body !== 'string' || crcOf(index, body) !== row.crc) throw damaged(path, index, 'does not match its checksum');
   return { index, body };
 }
 

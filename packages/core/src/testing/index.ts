@@ -1,5 +1,7 @@
 export type { Choice } from './choice.ts';
 export { choiceOf, numbersFrom, shuffled } from './choice.ts';
+export type { StoredHistory } from './corpus.ts';
+export { storedHistories } from './corpus.ts';
 export type { History, Play, PlayedRound, Step } from './histories.ts';
 export { admittedOf, AGENTS, bornSpace, histories, play } from './histories.ts';
 export { IDS, intentFrom, KEYS } from './intents.ts';

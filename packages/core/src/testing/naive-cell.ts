@@ -170,7 +170,7 @@ export class NaiveTrial {
 
   #move(spec: FieldSpec & { kind: 'machine' }, cell: NaiveCell, verbs: JsonObject, path: string): void {
     const { to, from } = verbs as { to: string; from?: string };
-    if (to === cell.value) {
+    if (to === cell.value && (from === undefined || from === cell.value)) {
       this.outcomes[path] = 'unchanged';
       return;
     }

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Attempt, Field, FieldKind } from './field-kind.ts';
+import type { Json, JsonObject } from './json.ts';
+import { seal } from './seal.ts';
+import type { Round, Sealed } from './seal.ts';
+import type { Space } from './space.ts';
+import { brokenBounds, brokenConfluence, brokenDedupe, brokenReplay, histories, lostUpdate, play, stateOf } from './testing/index.ts';
+import type { FieldSpec, Play, SampleState } from './testing/index.ts';
+import type { Trie } from './trie.ts';
+import { trieEntries, trieWith } from './trie.ts';
+
+/** The promises must notice what is broken: each fault is planted through a public shape, and the check of the promise must find it. */
+function finds(state: SampleState, broken: (played: Play, seed: number) => string | undefined, sealWith?: typeof seal): boolean {
+  const result = fc.check(
+    fc.property(histories(fc.constant(0)), fc.nat(0xffffff), (history, seed) => {
+      try {
+        return broken(play(history, state, sealWith), seed) === undefined;
+      } catch {
+        return false;
+      }
+    }),
+    { numRuns: 500, seed: 7 },
+  );
+  return result.failed;
+}
+
+const MIXED: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' }, b: { kind: 'quota', lo: 0, hi: 4, start: 2 }, c: { kind: 'log', of: 'text', keep: 3, order: 'commit' } };
+const MAPS: { readonly [name: string]: FieldSpec } = { m: { kind: 'map', of: { kind: 'cas', of: 'text' }, cap: 3 } };
+
+describe('tests of the tests', () => {
+  test('[T1] a seal without the sort is found', () => {
+    const inArrivalOrder = (space: Space, round: Round): Sealed => {
+      let sealed = seal(space, { ...round, proposals: [] });
+      for (const one of round.proposals) sealed = seal(sealed.space, { ...round, events: [], proposals: [one] });
+      return sealed;
+    };
+    const state = stateOf(MIXED);
+    expect(finds(state, (played, seed) => brokenConfluence(played, seed, inArrivalOrder), inArrivalOrder)).toBe(true);
+    expect(finds(state, (played, seed) => brokenConfluence(played, seed))).toBe(false);
+  });
+
+  test('[T4] a kind that forgets its tombstones when it is read back is found', () => {
+    const forgetful = (kind: Field): Field => ({ ...kind, decode: (stored: Json) => kind.decode({ ...(stored as JsonObject), graves: null }) }) as Field;
+    expect(finds(stateOf(MAPS, forgetful), brokenReplay)).toBe(true);
+    expect(finds(stateOf(MAPS), brokenReplay)).toBe(false);
+  });
+
+  test('[T4] a kind that neither digests nor stores the mark of a write is found', () => {
+    const bare = (text: string): string => text.replace(/"mark":(?:null|\[[^\]]*\])/, '"mark":null');
+    const markless = (kind: Field): Field =>
+      ({ ...kind, encode: (cell: unknown) => bare(kind.encode(cell)), digest: (cell: unknown, hash: (text: string) => string) => hash(bare(kind.encode(cell))) }) as Field;
+    const specs: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' } };
+    expect(finds(stateOf(specs, markless), brokenReplay)).toBe(true);
+    expect(finds(stateOf(specs), brokenReplay)).toBe(false);
+  });
+
+  test('[T5] a compare-and-set that compares nothing is found', () => {
+    const blind = (kind: Field): Field => folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
+    const specs: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' } };
+    expect(finds(stateOf(specs, blind), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T5] a set whose remove takes what it never saw is found', () => {
+    const greedy = (kind: Field): Field => folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
+    const specs: { readonly [name: string]: FieldSpec } = { s: { kind: 'set', of: 'digit', cap: 4 } };
+    expect(finds(stateOf(specs, greedy), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T5] a log that evicts without a word is found', () => {
+    const silent = (kind: Field): Field => ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
+    const specs: { readonly [name: string]: FieldSpec } = { l: { kind: 'log', of: 'text', keep: 2, order: 'stamp' } };
+    expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T7] a quota without its bound is found', () => {
+    const loose = stateOf({ b: { kind: 'counter', start: 2 } }).schema.kinds[0] as FieldKind;
+    const boundless = (kind: Field): Field => folded(kind, loose.fold);
+    const specs: { readonly [name: string]: FieldSpec } = { b: { kind: 'quota', lo: 0, hi: 4, start: 2 } };
+    expect(finds(stateOf(specs, boundless), (played) => brokenBounds(played))).toBe(true);
+    expect(finds(stateOf(specs), (played) => brokenBounds(played))).toBe(false);
+  });
+
+  test('[T7] a kind that writes into the old cell before it refuses is found', () => {
+    const leaky = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => {
+        let isRefused = false;
+        const after = kind.fold(cell, op, path, { ...bound(attempt), refuse: (at, refusal) => ((isRefused = true), attempt.refuse(at, refusal)) });
+        if (isRefused) Object.assign(cell as object, { value: (op as { readonly value?: Json }).value });
+        return after;
+      });
+    const specs: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' } };
+    expect(finds(stateOf(specs, leaky), (played) => brokenBounds(played))).toBe(true);
+  });
+
+  test('[T8] a seal that forgets what it answered is found', () => {
+    const forgetful = (space: Space, round: Round): Sealed => {
+      const least = new Map<string, number>();
+      for (const { proposal } of round.proposals) least.set(proposal.agent, Math.min(proposal.n, least.get(proposal.agent) ?? proposal.n));
+      let agents: Trie<Space['agents'] extends Trie<infer R> ? R : never> = space.agents;
+      for (const [agent, record] of trieEntries(space.agents)) agents = trieWith(agents, agent, { ...record, n: (least.get(agent) ?? record.n + 1) - 1 });
+      return seal({ ...space, agents }, round);
+    };
+    const state = stateOf(MIXED);
+    expect(finds(state, (played, seed) => brokenDedupe(played, seed, forgetful), forgetful)).toBe(true);
+    expect(finds(state, (played, seed) => brokenDedupe(played, seed))).toBe(false);
+  });
+});
+
+function folded(kind: Field, fold: FieldKind['fold']): Field {
+  return { ...kind, fold } as Field;
+}
+
+function seeingAll(attempt: Attempt): Attempt {
+  return { ...bound(attempt), sees: () => true, sawAll: () => true };
+}
+
+/** An attempt as plain data: its methods live on a class. */
+function bound(attempt: Attempt): Attempt {
+  return {
+    agent: attempt.agent,
+    mark: attempt.mark,
+    stamp: attempt.stamp,
+    base: attempt.base,
+    horizon: attempt.horizon,
+    sees: (mark) => attempt.sees(mark),
+    sawAll: (mark) => attempt.sawAll(mark),
+    mayWrite: (path, meta) => attempt.mayWrite(path, meta),
+    touch: (path) => attempt.touch(path),
+    refuse: (path, refusal) => attempt.refuse(path, refusal),
+    note: (path, outcome) => attempt.note(path, outcome),
+  };
+}

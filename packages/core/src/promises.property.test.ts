@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonical } from './json.ts';
+import type { Json } from './json.ts';
+import { stateJson } from './space.ts';
+import type { Space } from './space.ts';
+import {
+  brokenBounds,
+  brokenConfluence,
+  brokenDedupe,
+  brokenReplay,
+  histories,
+  lostUpdate,
+  naivePlay,
+  play,
+  SAMPLE_STATES,
+  sampleState,
+  storedHistories,
+} from './testing/index.ts';
+import type { History, Play } from './testing/index.ts';
+
+/** Generated histories per promise. */
+const HISTORIES = 10_000;
+
+const corpus = storedHistories(new URL('../../../test/race/corpus/', import.meta.url));
+const stored: [History, number][] = corpus.map(({ history, seed }) => [history, seed]);
+
+function holds(broken: (played: Play, seed: number) => string | undefined): void {
+  fc.assert(
+    fc.property(histories(), fc.nat(0xffffff), (history, seed) => {
+      const found = broken(play(history), seed);
+      if (found !== undefined) throw new Error(found);
+    }),
+    { numRuns: HISTORIES, examples: stored },
+  );
+}
+
+describe('promises', () => {
+  test('[T1] any order and any duplicates of a round give the same entry bytes', () => {
+    holds((played, seed) => brokenConfluence(played, seed));
+  });
+
+  test('[T4] the log folds to the live state, from the start or from a snapshot, in any batches', () => {
+    holds(brokenReplay);
+  });
+
+  test('[T5] every accepted operation is visible, or replaced by one that saw it, or reported', () => {
+    holds(lostUpdate);
+  });
+
+  test('[T7] bounds and rules hold at every revision, and a refused proposal leaves no mark', () => {
+    holds((played) => brokenBounds(played));
+  });
+
+  test('[T8] every dot has exactly one verdict, however often it is sent', () => {
+    holds((played, seed) => brokenDedupe(played, seed));
+  });
+
+  test('[SEAL9] every kind does what the naive model does', () => {
+    holds(differsFromModel);
+  });
+
+  test('[SEAL9] the sample states hold every kind, alone and below map and records', () => {
+    const names = new Set<string>();
+    for (let number = 0; number < SAMPLE_STATES; number += 1) {
+      for (const kind of sampleState(number).schema.kinds) {
+        names.add(kind.name);
+        for (const part of Object.values(kind.parts ?? {})) names.add(`${kind.name}/${part.name}`);
+      }
+    }
+    const leaves = ['cas', 'claim', 'counter', 'log', 'lww', 'machine', 'max', 'min', 'quota', 'set'];
+    expect([...names]).toEqual(expect.arrayContaining([...leaves, 'map', 'records', 'map/map', 'map/records', 'records/map', 'records/counter']));
+    expect([...names].filter((name) => name.startsWith('map/')).length).toBeGreaterThanOrEqual(8);
+    expect([...names].filter((name) => name.startsWith('records/')).length).toBeGreaterThanOrEqual(8);
+  });
+});
+
+function differsFromModel(played: Play): string | undefined {
+  for (const [at, round] of naivePlay(played).entries()) {
+    const real = played.rounds[at + 1]?.sealed.decided.map(({ admitted, verdict }) => {
+      const outcomes = verdict.kind === 'committed' ? Object.entries(verdict.outcomes ?? {}) : [];
+      const { agent, n } = admitted.proposal;
+      return { agent, n, kind: verdict.kind, outcomes: Object.fromEntries(outcomes.map(([path, outcome]) => [path, outcome.kind])) };
+    });
+    const [realText, modelText] = [canonical(real as unknown as Json), canonical(round.verdicts as unknown as Json)];
+    if (realText !== modelText) return `round ${at + 1}: verdicts\n${realText}\nmodel\n${modelText}`;
+    const [state, model] = [canonical(stateJson(played.spaces[at + 1] as Space)), canonical(round.json)];
+    if (state !== model) return `round ${at + 1}: state\n${state}\nmodel\n${model}`;
+  }
+  return undefined;
+}

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { promiseFaults, ruleFaults, rulesOf, sentencesOf, titlesOf } from './rules.ts';
-import { parse, textOf, treeFiles } from './source.ts';
+import { filesNamedIn, promiseFaults, ruleFaults, rulesOf, sentencesOf, titlesOf } from './rules.ts';
+import { parse, ROOT, textOf, treeFiles } from './source.ts';
 
 const specs = treeFiles((path) => path.endsWith('SPEC.md'));
 const rules = specs.flatMap((path) => rulesOf(path, textOf(path)));
@@ -16,6 +18,20 @@ test('[HSE14] what a page promises names a rule, and what it names exists', () =
   const pages = treeFiles((path) => /(?:^|\/)(?:README|ARCHITECTURE|SPEC)\.md$/.test(path) || /^docs\/.*\.md$/.test(path));
   const sentences = pages.flatMap((path) => sentencesOf(path, textOf(path)));
   expect(promiseFaults(sentences, known)).toEqual([]);
+});
+
+test('[HSE21] a file that a page links to or names exists', () => {
+  const missing = treeFiles((path) => path.endsWith('.md')).flatMap((path) =>
+    filesNamedIn(path, textOf(path))
+      .filter((file) => !existsSync(join(ROOT, file)))
+      .map((file) => `${path} names ${file}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('[HSE15] links and names of files are found', () => {
+  const page = 'a [b](../c.md#d), [e](https://example.org), [f](#g) `core/src/json.ts`\n\n```\n[h](i.md)\n```\n';
+  expect(filesNamedIn('docs/x/y.md', page)).toEqual(['docs/c.md', 'packages/core/src/json.ts']);
 });
 
 test('[HSE15] a rule without a test, a test without a rule and a rule stated twice are noticed', () => {

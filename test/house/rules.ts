@@ -1,6 +1,7 @@
 /**
  * Rules, titles and promises: what each SPEC.md states, what each test checks, and which sentence rests on which rule.
  */
+import { dirname, join } from 'node:path';
 import type { Source } from './source.ts';
 import { literalOf, nodesOf } from './source.ts';
 import type { Node } from './source.ts';
@@ -58,7 +59,7 @@ export function ruleFaults(rules: readonly RuleAt[], titles: readonly Title[]): 
 /** The sentences of a page: prose and cells, without fenced code and headings; of a SPEC.md the prose alone, as its tables are rules and words. */
 export function sentencesOf(path: string, markdown: string): readonly Sentence[] {
   const prose = markdown
-    .replaceAll(/^(```|~~~)[\s\S]*?^\1.*$/gm, '\n')
+    .replaceAll(FENCE, '\n')
     .replaceAll(path.endsWith('SPEC.md') ? /^\|.*$/gm : RULE_ROW, '\n')
     .replaceAll(/^#.*$/gm, '\n')
     .replaceAll(/^\|(.*)\|\s*$/gm, (_, row: string) => `\n\n${row.replaceAll('|', '\n\n')}\n\n`)
@@ -85,6 +86,17 @@ export function promiseFaults(sentences: readonly Sentence[], known: ReadonlySet
   });
 }
 
+/** Files that a page links to or names, from the top folder. Links to other sites and within a page are left out. */
+export function filesNamedIn(path: string, markdown: string): readonly string[] {
+  const prose = markdown.replaceAll(FENCE, '\n');
+  const linked = [...prose.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+    .map(([, link]) => link as string)
+    .filter((link) => !/^[a-z]+:/.test(link));
+  const named = [...prose.matchAll(/`([a-z-]+\/src\/[a-z0-9/.-]+\.ts)`/g)].map(([, file]) => `packages/${file as string}`);
+  return [...linked.map((link) => join(dirname(path), link)), ...named];
+}
+
+const FENCE = /^(```|~~~)[\s\S]*?^\1.*$/gm;
 const ID = '[A-Z]{1,5}\\d{1,3}';
 const RULE_ID = new RegExp(`^${ID}$`);
 const RULE_LINE = new RegExp(`^(?:\\|\\s*|[-*]\\s+)(?:\\*\\*|\`)?(${ID})(?:\\*\\*|\`)?\\s*(?:\\||:|\\.)`, 'gm');

@@ -43,7 +43,15 @@ export function readUpward(text: string, from: string): Gated<Admitted | Hello |
   if (message.agent === from) return { ok: true, value: message };
   return {
     ok: false,
-    issues: [{ path: '/agent', code: 'identity', rule: 'gate', recovery: 'never', hint: `You are ${from}; a message speaks for its sender only.` }],
+    issues: [
+      {
+        path: '/agent',
+        code: 'identity',
+        rule: 'gate',
+        recovery: 'never',
+        hint: `You are ${from}; a message speaks for its sender only.`,
+      },
+    ],
   };
 }
 
@@ -57,9 +65,13 @@ export function readDownward(text: string): Downward {
   }
   if (isPlainVerdict(value)) return value;
   if (isJsonObject(value) && value['v'] !== PROTOCOL_VERSION) {
-    throw new OplusError('PROTOCOL_VERSION', `the coordinator speaks version ${String(value['v'])}, we speak ${PROTOCOL_VERSION}`, {
-      hint: 'Upgrade the older side.',
-    });
+    throw new OplusError(
+      'PROTOCOL_VERSION',
+      `the coordinator speaks version ${String(value['v'])}, we speak ${PROTOCOL_VERSION}`,
+      {
+        hint: 'Upgrade the older side.',
+      },
+    );
   }
   const parsed = downwardShape.safeParse(value);
   if (!parsed.success) throw invalid('of another shape', parsed.error);
@@ -86,7 +98,8 @@ function controlShapeOf(text: string): typeof helloShape | typeof passShape | ty
 
 /** The most frequent message, checked by hand as far as a worker looks at it. */
 function isPlainVerdict(value: unknown): value is VerdictMessage {
-  if (!isJsonObject(value) || value['kind'] !== 'verdict' || value['v'] !== PROTOCOL_VERSION || Object.keys(value).length !== 6) return false;
+  if (!isJsonObject(value) || value['kind'] !== 'verdict' || value['v'] !== PROTOCOL_VERSION || Object.keys(value).length !== 6)
+    return false;
   const verdict = value['verdict'];
   return (
     isJsonObject(verdict) &&

@@ -20,7 +20,15 @@ export { BLOB_BYTES_MAX } from './ports/blobs.ts';
 export type { Attachment, Bus, ChannelServer, Closable } from './ports/bus.ts';
 export { ADDRESS_PATTERN, MESSAGE_BYTES_MAX } from './ports/bus.ts';
 export type { Clock } from './ports/clock.ts';
-export { assertAddress, assertBlob, assertDelay, assertDigest, assertIndex, assertLogBody, assertMessage } from './ports/guard.ts';
+export {
+  assertAddress,
+  assertBlob,
+  assertDelay,
+  assertDigest,
+  assertIndex,
+  assertLogBody,
+  assertMessage,
+} from './ports/guard.ts';
 export type { AppendOutcome, Durability, Log, LogReader, StoredRecord } from './ports/log.ts';
 export { LOG_BODY_BYTES_MAX } from './ports/log.ts';
 export type { Replica } from './ports/replica.ts';

@@ -33,10 +33,14 @@ function otherDefinition(shard: Shard, { index, body }: StoredRecord, cause: unk
     for (const member of members) {
       if (!('event' in member) || member.event.kind !== 'genesis' || member.event.schema === space.schema.digest) continue;
       const { name: schemaName, version, id } = space.schema;
-      return new OplusError('SCHEMA_INVALID', `the space ${name} was begun with another state definition than ${schemaName} version ${version}`, {
-        hint: `The log has schema ${member.event.schema.slice(0, 16)}, yours is ${id}. Use the skill that made it, or begin a new log.`,
-        cause,
-      });
+      return new OplusError(
+        'SCHEMA_INVALID',
+        `the space ${name} was begun with another state definition than ${schemaName} version ${version}`,
+        {
+          hint: `The log has schema ${member.event.schema.slice(0, 16)}, yours is ${id}. Use the skill that made it, or begin a new log.`,
+          cause,
+        },
+      );
     }
   }
   return undefined;

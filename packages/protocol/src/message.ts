@@ -96,7 +96,13 @@ export type Refusal = {
 };
 
 /** That incarnation is over, whether it left or was taken over from. */
-export type Left = { readonly kind: 'left'; readonly v: typeof PROTOCOL_VERSION; readonly space: string; readonly agent: string; readonly incarnation: number };
+export type Left = {
+  readonly kind: 'left';
+  readonly v: typeof PROTOCOL_VERSION;
+  readonly space: string;
+  readonly agent: string;
+  readonly incarnation: number;
+};
 
 export type Downward = Welcome | VerdictMessage | Refusal | Left;
 
@@ -111,7 +117,14 @@ export const helloShape: z.ZodType<Hello> = z.strictObject({
   after: count,
 });
 
-export const passShape: z.ZodType<Pass> = z.strictObject({ kind: z.literal('pass'), v, space, agent, incarnation: positive, revision: count });
+export const passShape: z.ZodType<Pass> = z.strictObject({
+  kind: z.literal('pass'),
+  v,
+  space,
+  agent,
+  incarnation: positive,
+  revision: count,
+});
 
 export const leaveShape: z.ZodType<Leave> = z.strictObject({ kind: z.literal('leave'), v, space, agent, incarnation: positive });
 
@@ -130,7 +143,11 @@ const issue = z.strictObject({
   hint: z.string(),
 });
 const outcome = z.union([
-  z.strictObject({ kind: z.literal('merged'), over: z.strictObject({ agent: z.string(), n: count }).optional(), id: z.string().optional() }),
+  z.strictObject({
+    kind: z.literal('merged'),
+    over: z.strictObject({ agent: z.string(), n: count }).optional(),
+    id: z.string().optional(),
+  }),
   z.strictObject({ kind: z.literal('superseded'), by: z.string(), value: json }),
   z.strictObject({ kind: z.enum(['unchanged', 'evicted', 'contested']) }),
 ]);
@@ -157,7 +174,14 @@ export const welcomeShape: z.ZodType<Welcome> = z.strictObject({
   verdict: verdictShape.optional(),
 }) as unknown as z.ZodType<Welcome>;
 
-export const verdictMessageShape: z.ZodType<VerdictMessage> = z.strictObject({ kind: z.literal('verdict'), v, space, agent, n: positive, verdict: verdictShape });
+export const verdictMessageShape: z.ZodType<VerdictMessage> = z.strictObject({
+  kind: z.literal('verdict'),
+  v,
+  space,
+  agent,
+  n: positive,
+  verdict: verdictShape,
+});
 
 export const refusalShape: z.ZodType<Refusal> = z.strictObject({
   kind: z.literal('refusal'),

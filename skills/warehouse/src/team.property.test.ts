@@ -88,7 +88,8 @@ test('[WHS62] in lockstep the same plan gives the same entries, byte for byte', 
 
 test('[WHS41] an event takes few attempts', () => {
   for (const agents of [4, 16]) {
-    for (const seed of SEEDS) expect(runTeam({ agents, steps: 100, seed, routing: 'shared', timing: seed }).attemptsMax).toBeLessThanOrEqual(8);
+    for (const seed of SEEDS)
+      expect(runTeam({ agents, steps: 100, seed, routing: 'shared', timing: seed }).attemptsMax).toBeLessThanOrEqual(8);
   }
 });
 

@@ -2,7 +2,8 @@
  * oplus itself: proposals on views, one coordinator, one log. Nothing is retried: what the coordinator refuses is refused.
  *
  * In process, the coordinator's own state serves all writers. Over NATS the coordinator is a process of its own, as it would be
- * beside agents on other machines, and followers fold the log's records into replicas.
+ * beside agents on other machines. Workers of one process share one replica by design, so here `own` views mean a connection
+ * of its own for each writer beside the one that follows the log.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -15,6 +16,7 @@ import { sha256 } from '@oplus/protocol';
 import type { Bus, Clock, Log, Replica } from '@oplus/protocol';
 import { memoryBus, memoryLog, systemClock } from '@oplus/transport-memory';
 import { connectNats, natsBus, natsLogReader, startNatsServer } from '@oplus/transport-nats';
+import type { BrokerConnection } from '@oplus/transport-nats';
 import { sqliteLog } from '@oplus/transport-sqlite';
 import { follow, join } from '@oplus/worker';
 import type { View, Worker } from '@oplus/worker';
@@ -22,7 +24,7 @@ import { join as joinPath } from 'node:path';
 
 import type { Contender, OpenOptions, Session, Writer } from '../contender.ts';
 import { cpuMsOfTree, createWireMeter } from '../instruments.ts';
-import { followerCount, serving } from '../replica.ts';
+import { serving } from '../replica.ts';
 import { boardDefinition, boardOf, boardViewOf, intentOf, openingPatches } from './oplus-board.ts';
 import type { CoordinatorOrder, CoordinatorWord } from './oplus-coordinator.ts';
 import { CHANNEL, SHARD, SPACE } from './oplus-names.ts';
@@ -58,8 +60,8 @@ async function openInProcess(options: OpenOptions, openLog: () => Promise<Log>):
   const schema = loadState(boardDefinition, sha256);
   const coordinator = await openCoordinator({ log, bus, clock, channel: CHANNEL, schemas: new Map([[SPACE, schema]]) });
   const replica = coordinator.replica(SPACE);
-  const workers = await joinAll(options, { bus, clock }, [replica]);
-  return sessionOf(workers, [replica], {
+  const workers = await joinAll(options, [bus], clock, replica);
+  return sessionOf(workers, replica, {
     bytesOnWire: () => 0,
     close: async () => {
       await closeWorkers(workers);
@@ -77,23 +79,18 @@ async function openOverNats(options: OpenOptions): Promise<Session> {
   const coordinator = await startCoordinator({ url: server.url, auth: server.auth, namespace });
   const clock = systemClock();
   const schema: StateSchema = loadState(boardDefinition, sha256);
-  const connections = await Promise.all(
-    Array.from({ length: followerCount(options) }, () => connectNats({ url: server.url, auth: server.auth, name: 'bench' })),
-  );
-  const buses = connections.map((connection) => natsBus(connection, { namespace }));
-  const replicas = await Promise.all(
-    connections.map(async (connection, i) =>
-      follow({ bus: serving(buses, i), log: await natsLogReader(connection, { namespace, shard: SHARD }), clock, channel: CHANNEL, space: SPACE, schema }),
-    ),
-  );
-  const workers = await joinAll(options, { bus: buses, clock }, replicas);
-  return sessionOf(workers, replicas, {
+  const connect = (): Promise<BrokerConnection> => connectNats({ url: server.url, auth: server.auth, name: 'bench' });
+  const following = await connect();
+  const proposing = options.views === 'own' ? await Promise.all(Array.from({ length: options.writerCount }, connect)) : [following];
+  const log = await natsLogReader(following, { namespace, shard: SHARD });
+  const replica = await follow({ bus: natsBus(following, { namespace }), log, clock, channel: CHANNEL, space: SPACE, schema });
+  const workers = await joinAll(options, proposing.map((connection) => natsBus(connection, { namespace })), clock, replica);
+  return sessionOf(workers, replica, {
     bytesOnWire: () => wire.bytes() + coordinator.bytesOnWire(),
     close: async () => {
       await closeWorkers(workers);
-      for (const replica of replicas) await replica.close();
-      for (const bus of buses) await bus.close();
-      for (const connection of connections) await connection.close();
+      await replica.close();
+      for (const connection of new Set([following, ...proposing])) await connection.close();
       await coordinator.stop();
       wire.close();
       await server.stop();
@@ -101,11 +98,10 @@ async function openOverNats(options: OpenOptions): Promise<Session> {
   });
 }
 
-async function joinAll(options: OpenOptions, via: { readonly bus: Bus | readonly Bus[]; readonly clock: Clock }, replicas: readonly Replica[]): Promise<readonly Worker[]> {
-  const buses = 'serve' in via.bus ? [via.bus] : via.bus;
+async function joinAll(options: OpenOptions, buses: readonly Bus[], clock: Clock, replica: Replica): Promise<readonly Worker[]> {
   const workers = await Promise.all(
     Array.from({ length: options.writerCount }, (_, i) =>
-      join({ bus: serving(buses, i), clock: via.clock, channel: CHANNEL, replica: serving(replicas, i), agent: `w${i}`, role: 'agent', session: `bench-${i}` }),
+      join({ bus: serving(buses, i), clock, channel: CHANNEL, replica, agent: `w${i}`, role: 'agent', session: `bench-${i}` }),
     ),
   );
   for (const patch of openingPatches()) {
@@ -118,9 +114,8 @@ async function joinAll(options: OpenOptions, via: { readonly bus: Bus | readonly
 
 type Rest = Pick<Session, 'bytesOnWire' | 'close'>;
 
-function sessionOf(workers: readonly Worker[], replicas: readonly Replica[], rest: Rest): Session {
-  const writers = workers.map((worker, i): Writer => {
-    const replica = serving(replicas, i);
+function sessionOf(workers: readonly Worker[], replica: Replica, rest: Rest): Session {
+  const writers = workers.map((worker): Writer => {
     let view: View = worker.newest();
     return {
       view: () => {

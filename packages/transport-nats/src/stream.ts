@@ -132,7 +132,7 @@ async function create(
       return await manager.streams.add(config);
     } catch (error) {
       // Somebody else created it a moment ago, with another birth.
-      if (apiCodeOf(error) === API_CODE.nameInUse) return await manager.streams.info(shape.name);
+      if (apiCodeOf(error) === API_CODE.nameInUse) return manager.streams.info(shape.name);
       throw error;
     }
   });

@@ -46,15 +46,15 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 
 /** Closes in order, all of them, and throws the first error at the end. */
 async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
-  let first: unknown;
+  const errors: unknown[] = [];
   for (const close of closings) {
     try {
       await close();
     } catch (error) {
-      first ??= error;
+      errors.push(error);
     }
   }
-  if (first !== undefined) throw first;
+  if (errors.length > 0) throw errors[0];
 }
 
 async function openMemory(): Promise<Stage> {

@@ -2,7 +2,7 @@
  * Sealing what waits into rounds that fit one record together.
  */
 import type { Admitted, Sealed, Space, SystemEvent } from '@oplus/core';
-import { fitsUtf8, seal, trieAt } from '@oplus/core';
+import { fitsUtf8, seal, trieAt, utf8Bytes } from '@oplus/core';
 import { LOG_BODY_BYTES_MAX } from '@oplus/protocol';
 import { leftoversOf, refuse } from './answer.ts';
 import { inAdmitOrder, isReady } from './barrier.ts';
@@ -28,17 +28,21 @@ export function sealWaiting(state: CoordinatorState): Rounds {
   for (const [name, waits] of state.waiting) {
     if (bytes > RECORD_BYTES_MAX / 2) break;
     const space = state.shard.spaces.get(name) as Space;
-    if (!isReady(waits, space, state.barrier)) continue;
-    const round = sealWithin(state, space, waits, RECORD_BYTES_MAX - bytes);
-    if (round === undefined) continue;
-    waiting.delete(name);
-    if (round.rest.count > 0 || round.rest.passes.size > 0) waiting.set(name, round.rest);
-    if (round.sealed === undefined) atOnce.push(...round.refusals);
-    else {
-      afterAppend.push(...round.refusals);
+    let rest = waits;
+    // What comes to nothing must not keep what waits behind it.
+    while (isReady(rest, space, state.barrier)) {
+      const round = sealWithin(state, space, rest, RECORD_BYTES_MAX - bytes);
+      if (round === undefined) break;
+      ({ rest } = round);
+      (round.sealed === undefined ? atOnce : afterAppend).push(...round.refusals);
+      if (round.sealed === undefined) continue;
       sealed.push(round.sealed);
       bytes += round.sealed.text.length * UTF8_BYTES_MAX;
+      break;
     }
+    if (rest === waits) continue;
+    waiting.delete(name);
+    if (rest.count > 0 || rest.passes.size > 0) waiting.set(name, rest);
   }
   return { sealed, atOnce, afterAppend, waiting };
 }
@@ -51,7 +55,7 @@ const UTF8_BYTES_MAX = 3;
 type Round = { readonly sealed: Sealed | undefined; readonly refusals: readonly Effect[]; readonly rest: Waiting };
 
 /**
- * Seals as much of what waits as fits; halves the round until its entry does. `undefined` when another space has taken the
+ * Seals as much of what waits as fits, by trial. `undefined` when another space has taken the
  * room; what does not even fit alone is refused, so that nobody waits behind it.
  */
 function sealWithin(state: CoordinatorState, space: Space, waits: Waiting, bytesMax: number): Round | undefined {
@@ -65,10 +69,15 @@ function sealWithin(state: CoordinatorState, space: Space, waits: Waiting, bytes
       return { sealed, refusals: leftoversOf(sealed.space, sealed.decided, proposals), rest: { ...rest, passes: NOTHING_WAITING.passes } };
     }
     if (bytesMax < RECORD_BYTES_MAX) return undefined;
-    if (proposals.length > 1) countMax = Math.floor(proposals.length / 2);
+    if (proposals.length > 1) countMax = fewer(proposals.length, bytesMax / utf8Bytes(sealed.text));
     else if (events.length > 0 && proposals.length > 0) countMax = 0;
     else return { sealed: undefined, refusals: proposals.map(tooLarge), rest };
   }
+}
+
+/** How many to try next when only this share of them fitted; with a margin, as they differ in size. */
+function fewer(count: number, share: number): number {
+  return Math.max(1, Math.min(count - 1, Math.floor(count * share * 0.9)));
 }
 
 /** A join is let in only over the incarnation that its session knew of: in between, somebody else may have come. */

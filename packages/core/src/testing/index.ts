@@ -12,5 +12,7 @@ export { brokenBounds, brokenConfluence, brokenDedupe, brokenReplay } from './pr
 export { sha256 } from './sha256.ts';
 export type { SampleState } from './sample-state.ts';
 export { gaugeIsInRange, gaugeStepsAreSmall, SAMPLE_STATES, sampleState, stateOf } from './sample-state.ts';
+export type { Ask, SmallTeam } from './small-team.ts';
+export { codesOf, outcomesOf, smallTeam } from './small-team.ts';
 export type { FieldSpec, ValueSpec } from './spec.ts';
 export { fieldOf, isOf, specFrom } from './spec.ts';

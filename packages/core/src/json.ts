@@ -85,9 +85,12 @@ export function pointerTokens(path: string): readonly string[] | undefined {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** A value for a person or a verdict: at most about `charsMax` characters, saying when it is cut, and never nested deeply. */
+/**
+ * A value for a person or a verdict: at most about `charsMax` characters, saying when it is cut, and never nested deeply.
+ * Throws `INVARIANT` for what is no JSON.
+ */
 export function excerpt(value: Json, charsMax: number): Json {
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'boolean' || value === null) return value;
   if (typeof value === 'string') return clipped(value, charsMax);
   const text = canonical(value);
   if (text.length <= charsMax) return isDeeper(value, EXCERPT_DEPTH_MAX) ? text : value;

@@ -99,20 +99,25 @@ export function decodeSpace(schema: StateSchema, stored: Json): Space {
   if (!isJsonObject(stored) || stored['v'] !== 1 || stored['schema'] !== schema.digest) {
     throw new OplusError('LOG_DAMAGED', 'the snapshot is not one of this schema', { hint: 'Recover from the log instead.' });
   }
-  let decoded: Space;
+  const decoded = readSpace(schema, stored);
+  if (decoded === undefined) {
+    throw new OplusError('LOG_DAMAGED', 'the snapshot does not hold what its digest says', { hint: 'Recover from the log instead.' });
+  }
+  return decoded;
+}
+
+/** The space, if it is written back to the very same text. */
+function readSpace(schema: StateSchema, stored: JsonObject): Space | undefined {
   try {
     const cells = schema.kinds.map((kind, i) => kind.decode((stored['cells'] as JsonObject)[schema.names[i] as string] as Json));
     let agents = emptyTrie<AgentRecord>();
     for (const [agent, record] of Object.entries(stored['agents'] as JsonObject)) agents = trieWith(agents, agent, decodeAgent(record as JsonObject));
     const bare = { ...unbornSpace(stored['name'] as string, schema), head: stored['head'] as string };
-    decoded = withDigests(bare, cells, agents, stored['revision'] as number);
+    const space = withDigests(bare, cells, agents, stored['revision'] as number);
+    return encodeSpace(space) === canonical(stored) ? space : undefined;
   } catch (cause) {
     throw new OplusError('LOG_DAMAGED', 'the snapshot cannot be read', { hint: 'Recover from the log instead.', cause });
   }
-  if (decoded.state !== stored['state'] || encodeSpace(decoded) !== canonical(stored)) {
-    throw new OplusError('LOG_DAMAGED', 'the snapshot does not hold what its digest says', { hint: 'Recover from the log instead.' });
-  }
-  return decoded;
 }
 
 function encodeAgent(record: AgentRecord): string {

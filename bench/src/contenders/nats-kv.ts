@@ -71,7 +71,8 @@ function contender(name: string, manner: string, pause: Pause): Contender {
   };
 }
 
-const INSTALL = 'nats-server (Debian: apt-get install nats-server), or name its path in OPLUS_NATS_SERVER';
+/** What to install for every contender over NATS. */
+export const INSTALL = 'nats-server (Debian: apt-get install nats-server), or name its path in OPLUS_NATS_SERVER';
 const BUCKET = 'bench';
 const KEY = 'board';
 /** The server's code for an update on another revision than the newest. */
@@ -81,7 +82,8 @@ const PAUSE_MS_MAX = 200;
 /** The newest entry that a follower got, decoded when somebody looks. */
 type Document = { readonly entry: () => KvEntry; readonly board: () => Board; readonly view: () => BoardView };
 
-function natsBinary(): string | undefined {
+/** Path of the server that every contender over NATS runs on. */
+export function natsBinary(): string | undefined {
   return process.env['OPLUS_NATS_SERVER'] ?? findBinary('nats-server', ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin']);
 }
 

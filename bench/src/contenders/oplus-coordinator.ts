@@ -35,7 +35,9 @@ async function lead({ url, auth, namespace }: CoordinatorOrder): Promise<void> {
     channel: CHANNEL,
     schemas: new Map([[SPACE, loadState(boardDefinition, sha256)]]),
   });
-  const tell = (): void => void process.send?.({ isReady: true, bytes: wire.bytes() } satisfies CoordinatorWord);
+  // With a callback, a parent that is gone is no error here: `disconnect` ends this process.
+  const tell = (): void =>
+    void process.send?.({ isReady: true, bytes: wire.bytes() } satisfies CoordinatorWord, undefined, undefined, () => undefined);
   setInterval(tell, WORD_MS);
   tell();
 }

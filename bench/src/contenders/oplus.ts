@@ -25,6 +25,7 @@ import { join as joinPath } from 'node:path';
 import type { Contender, OpenOptions, Session, Writer } from '../contender.ts';
 import { cpuMsOfTree, createWireMeter } from '../instruments.ts';
 import { serving } from '../replica.ts';
+import { INSTALL, natsBinary } from './nats-kv.ts';
 import { boardDefinition, boardOf, boardViewOf, intentOf, openingPatches } from './oplus-board.ts';
 import type { CoordinatorOrder, CoordinatorWord } from './oplus-coordinator.ts';
 import { CHANNEL, SHARD, SPACE } from './oplus-names.ts';
@@ -49,7 +50,7 @@ export const oplusNats: Contender = {
   name: 'oplus-nats',
   description: 'oplus over NATS, coordinator in a process of its own, file stream',
   durability: 'process',
-  missing: () => undefined,
+  missing: () => (natsBinary() === undefined ? INSTALL : undefined),
   open: openOverNats,
 };
 
@@ -73,7 +74,8 @@ async function openInProcess(options: OpenOptions, openLog: () => Promise<Log>):
 }
 
 async function openOverNats(options: OpenOptions): Promise<Session> {
-  const server = await startNatsServer({ dir: joinPath(options.directory, 'nats') });
+  const binary = natsBinary();
+  const server = await startNatsServer({ dir: joinPath(options.directory, 'nats'), ...(binary === undefined ? {} : { binary }) });
   const wire = createWireMeter();
   const namespace = 'bench';
   const coordinator = await startCoordinator({ url: server.url, auth: server.auth, namespace });

@@ -92,7 +92,13 @@ export function refuse(to: string, body: string, issues: readonly Issue[], revis
   return {
     kind: 'send',
     to,
-    body: encodeMessage({ kind: 'refusal', v: PROTOCOL_VERSION, of: tagOf(body), ...(revision === undefined ? {} : { revision }), issues }),
+    body: encodeMessage({
+      kind: 'refusal',
+      v: PROTOCOL_VERSION,
+      of: tagOf(body),
+      ...(revision === undefined ? {} : { revision }),
+      issues,
+    }),
   };
 }
 

@@ -11,7 +11,10 @@ const NAMES = ['ann', 'bob', 'cy', 'dee', 'eve'];
 type Script = readonly (readonly ('small' | 'large' | 'pass')[])[];
 
 const scripts: fc.Arbitrary<Script> = fc.array(
-  fc.array(fc.constantFrom('small' as const, 'large' as const, 'small' as const, 'pass' as const), { minLength: NAMES.length, maxLength: NAMES.length }),
+  fc.array(fc.constantFrom('small' as const, 'large' as const, 'small' as const, 'pass' as const), {
+    minLength: NAMES.length,
+    maxLength: NAMES.length,
+  }),
   { minLength: 1, maxLength: 5 },
 );
 
@@ -58,7 +61,10 @@ function play(script: Script, jitter: () => number): Desk {
       }),
     );
     for (const agent of NAMES) {
-      const newest = Math.max(0, ...desk.sent.flatMap(({ message }): readonly number[] => (isVerdictOf(message, agent) ? [message.n] : [])));
+      const newest = Math.max(
+        0,
+        ...desk.sent.flatMap(({ message }): readonly number[] => (isVerdictOf(message, agent) ? [message.n] : [])),
+      );
       if (newest > (decided.get(agent) as number)) open.delete(agent);
       decided.set(agent, newest);
     }
@@ -96,7 +102,15 @@ test('[CO18] a round waits for everybody, and a repetition of what is decided is
   expect(desk.rest()).toHaveLength(2);
   const say = (agent: string, n: number): string => {
     const { revision, schema, name } = desk.space;
-    return proposal({ space: name, agent, incarnation: 1, n, schema: schema.id, base: { revision }, patch: { done: { inc: 1 } } });
+    return proposal({
+      space: name,
+      agent,
+      incarnation: 1,
+      n,
+      schema: schema.id,
+      base: { revision },
+      patch: { done: { inc: 1 } },
+    });
   };
   const first = say('ann', 1);
   desk.hear('ann', first);
@@ -123,7 +137,18 @@ test('[CO18] whoever leaves has spoken, and nobody waits for it afterwards', () 
   desk.hear('ann', pass('ann', 1, 1));
   expect(desk.rest()).toMatchObject([{ kind: 'left', agent: 'bob' }]);
   const { schema } = desk.space;
-  desk.hear('ann', proposal({ space: 'board', agent: 'ann', incarnation: 1, n: 1, schema: schema.id, base: { revision: 2 }, patch: { done: { inc: 1 } } }));
+  desk.hear(
+    'ann',
+    proposal({
+      space: 'board',
+      agent: 'ann',
+      incarnation: 1,
+      n: 1,
+      schema: schema.id,
+      base: { revision: 2 },
+      patch: { done: { inc: 1 } },
+    }),
+  );
   expect(desk.rest()).toMatchObject([{ kind: 'verdict' }]);
 });
 
@@ -131,6 +156,7 @@ test('[CO18] passes of those who are not there are not kept', () => {
   const desk = new Desk({ barrier: { agents: 1 } });
   desk.rest();
   desk.join('ann');
-  for (const body of [pass('bob', 1, 1), pass('ann', 2, 1), pass('ann', 1, 9)]) desk.hear(body.includes('bob') ? 'bob' : 'ann', body);
+  for (const body of [pass('bob', 1, 1), pass('ann', 2, 1), pass('ann', 1, 9)])
+    desk.hear(body.includes('bob') ? 'bob' : 'ann', body);
   expect(desk.state.waiting.size).toBe(0);
 });

@@ -41,7 +41,9 @@ export function isReady(waiting: Waiting, space: Space, barrier: Barrier | undef
 export function inAdmitOrder(space: Space, proposals: readonly Admitted[]): readonly Admitted[] {
   const byText = new Map<string, Admitted>();
   for (const admitted of proposals) if (isDue(space, admitted)) byText.set(admitted.text, admitted);
-  return [...byText.values()].toSorted((a, b) => compareAdmit(stampOfProposal(a), stampOfProposal(b)) || compareText(a.text, b.text));
+  return [...byText.values()].toSorted(
+    (a, b) => compareAdmit(stampOfProposal(a), stampOfProposal(b)) || compareText(a.text, b.text),
+  );
 }
 
 function isDue(space: Space, { proposal }: Admitted): boolean {

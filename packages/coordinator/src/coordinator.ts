@@ -111,7 +111,9 @@ class RunningCoordinator implements Coordinator {
 
   replica(name: string): Replica {
     if (!this.#state.shard.spaces.has(name)) {
-      throw new OplusError('USAGE', `no space is called ${name} here`, { hint: `This shard holds ${[...this.#state.shard.spaces.keys()].join(', ')}.` });
+      throw new OplusError('USAGE', `no space is called ${name} here`, {
+        hint: `This shard holds ${[...this.#state.shard.spaces.keys()].join(', ')}.`,
+      });
     }
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);
@@ -249,7 +251,9 @@ class RunningCoordinator implements Coordinator {
 
   /** Settled by reading, for which there is no time left while closing: the workers ask whoever leads next. */
   #doubt(): void {
-    const error = new OplusError('TRANSPORT_TIMEOUT', 'the log did not say what became of the last append', { hint: 'Whoever leads next finds out.' });
+    const error = new OplusError('TRANSPORT_TIMEOUT', 'the log did not say what became of the last append', {
+      hint: 'Whoever leads next finds out.',
+    });
     this.#tell(this.#closing === undefined ? { kind: 'unknown' } : { kind: 'failed', error });
   }
 
@@ -282,10 +286,13 @@ function ofLog(error: unknown): OplusError {
 function assertUsable({ schemas, nonces }: CoordinatorOptions): void {
   for (const name of schemas.keys()) {
     if (!SPACE_PATTERN.test(name)) {
-      throw new OplusError('USAGE', `${JSON.stringify(name)} cannot be the name of a space`, { hint: 'Use a-z, 0-9 and -, beginning with a letter or digit, at most 64.' });
+      throw new OplusError('USAGE', `${JSON.stringify(name)} cannot be the name of a space`, {
+        hint: 'Use a-z, 0-9 and -, beginning with a letter or digit, at most 64.',
+      });
     }
   }
   for (const [name, nonce] of nonces ?? []) {
-    if (nonce.length > NONCE_CHARS_MAX) throw new OplusError('USAGE', `the nonce of ${name} has more than ${NONCE_CHARS_MAX} characters`);
+    if (nonce.length > NONCE_CHARS_MAX)
+      throw new OplusError('USAGE', `the nonce of ${name} has more than ${NONCE_CHARS_MAX} characters`);
   }
 }

@@ -9,7 +9,11 @@ const ann = desk.join('ann');
 ann.propose(1);
 desk.rest();
 const VALID = [
-  ann.write(2, { done: { inc: 1 }, by: { at: { x: { inc: 2 } } } }, { premises: ['/done'], why: 'because', action: { name: 'go', args: { to: [1, { a: null }] } } }),
+  ann.write(
+    2,
+    { done: { inc: 1 }, by: { at: { x: { inc: 2 } } } },
+    { premises: ['/done'], why: 'because', action: { name: 'go', args: { to: [1, { a: null }] } } },
+  ),
   hello('ann', 'ann-1'),
   hello('bob', 'bob-1'),
   leave('ann', 1),
@@ -17,15 +21,58 @@ const VALID = [
 ];
 
 /** Pieces that matter to a reader of JSON, or to one of our messages. */
-const PIECES = ['"', '\\', '{', '}', '[', ']', ':', ',', '0', '-', '1e999', 'null', 'true', '\u0000', '\ud83d', '\u202e', 'é', '__proto__', '"agent"', '"n":', '"v":2', '"kind":"hello"', '{"a":'];
+const PIECES = [
+  '"',
+  '\\',
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  ',',
+  '0',
+  '-',
+  '1e999',
+  'null',
+  'true',
+  '\u0000',
+  '\ud83d',
+  '\u202e',
+  'é',
+  '__proto__',
+  '"agent"',
+  '"n":',
+  '"v":2',
+  '"kind":"hello"',
+  '{"a":',
+];
 
 const mutated = fc
-  .tuple(fc.constantFrom(...VALID), fc.array(fc.record({ at: fc.nat(600), cut: fc.nat(12), put: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary' })) }), { minLength: 1, maxLength: 4 }))
-  .map(([text, edits]) => edits.reduce((current, { at, cut, put }) => current.slice(0, at % (current.length + 1)) + put + current.slice((at % (current.length + 1)) + cut), text));
+  .tuple(
+    fc.constantFrom(...VALID),
+    fc.array(
+      fc.record({ at: fc.nat(600), cut: fc.nat(12), put: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary' })) }),
+      { minLength: 1, maxLength: 4 },
+    ),
+  )
+  .map(([text, edits]) =>
+    edits.reduce(
+      (current, { at, cut, put }) =>
+        current.slice(0, at % (current.length + 1)) + put + current.slice((at % (current.length + 1)) + cut),
+      text,
+    ),
+  );
 
-const spliced = fc.tuple(fc.constantFrom(...VALID), fc.constantFrom(...VALID), fc.nat(600), fc.nat(600)).map(([a, b, i, j]) => a.slice(0, i) + b.slice(j));
+const spliced = fc
+  .tuple(fc.constantFrom(...VALID), fc.constantFrom(...VALID), fc.nat(600), fc.nat(600))
+  .map(([a, b, i, j]) => a.slice(0, i) + b.slice(j));
 
-const hostile = fc.oneof({ weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) }, { weight: 1, arbitrary: fc.json() }, { weight: 4, arbitrary: mutated }, { weight: 1, arbitrary: spliced });
+const hostile = fc.oneof(
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+  { weight: 1, arbitrary: fc.json() },
+  { weight: 4, arbitrary: mutated },
+  { weight: 1, arbitrary: spliced },
+);
 
 test('[CO15] any text is answered to its sender or dropped; only what passes the gate changes anything', () => {
   fc.assert(
@@ -60,7 +107,15 @@ test('[CO15] a round made of whatever passed the gate is sealed, and the log fol
 
 test('[CO15] the deepest, longest and largest that a message can be', () => {
   const { state } = desk;
-  const bodies = ['['.repeat(700_000), '{"a":'.repeat(100_000), `"${'\\u0041'.repeat(100_000)}"`, `{"kind":"hello","v":1,"x":"${'y'.repeat(700_000)}"}`, ' '.repeat(700_000), '1'.repeat(700_000), '\ud83d'.repeat(1000)];
+  const bodies = [
+    '['.repeat(700_000),
+    '{"a":'.repeat(100_000),
+    `"${'\\u0041'.repeat(100_000)}"`,
+    `{"kind":"hello","v":1,"x":"${'y'.repeat(700_000)}"}`,
+    ' '.repeat(700_000),
+    '1'.repeat(700_000),
+    '\ud83d'.repeat(1000),
+  ];
   for (const body of bodies) expect(desk.hear('ann', body)).toMatchObject([{ kind: 'refusal' }]);
   expect(desk.state).toBe(state);
 });

@@ -47,7 +47,8 @@ test('[CO10] dots that can have no verdict are refused with their reason, and le
     desk.rest();
   }
   const { state } = desk;
-  const codeOf = (text: string): unknown => desk.hear('ann', text).map((message) => (message.kind === 'refusal' ? message.issues.map(({ code }) => code) : message));
+  const codeOf = (text: string): unknown =>
+    desk.hear('ann', text).map((message) => (message.kind === 'refusal' ? message.issues.map(({ code }) => code) : message));
   expect(codeOf(ann.write(1))).toEqual([['replayed']]);
   expect(codeOf(ann.write(2, { done: { inc: 5 } }))).toEqual([['equivocation']]);
   expect(codeOf(ann.write(3 + 64))).toEqual([['gap']]);
@@ -81,7 +82,9 @@ test('[CO10] a view of another history is refused, one that is merely too new is
   const ann = desk.join('ann');
   const { revision } = desk.space;
   const foreign = ann.write(1, { done: { inc: 1 } }, { base: { revision, digest: 'f'.repeat(16) } });
-  expect(desk.hear('ann', foreign)).toMatchObject([{ kind: 'refusal', revision, issues: [{ path: '/base', code: 'unknown_base', recovery: 're-read' }] }]);
+  expect(desk.hear('ann', foreign)).toMatchObject([
+    { kind: 'refusal', revision, issues: [{ path: '/base', code: 'unknown_base', recovery: 're-read' }] },
+  ]);
   desk.hear('ann', ann.write(1, { done: { inc: 1 } }, { base: { revision: 99, digest: 'f'.repeat(16) } }));
   expect(desk.rest()).toMatchObject([{ kind: 'verdict', verdict: { kind: 'rejected', issues: [{ code: 'unknown_base' }] } }]);
 });
@@ -89,10 +92,14 @@ test('[CO10] a view of another history is refused, one that is merely too new is
 test('[CO10] another definition, space or protocol version is refused or rejected by name', () => {
   const desk = Desk.leading();
   const ann = desk.join('ann');
-  expect(desk.hear('ann', ann.write(1, {}, { space: 'other' }))).toMatchObject([{ issues: [{ code: 'protocol', rule: 'space', recovery: 'stop' }] }]);
+  expect(desk.hear('ann', ann.write(1, {}, { space: 'other' }))).toMatchObject([
+    { issues: [{ code: 'protocol', rule: 'space', recovery: 'stop' }] },
+  ]);
   expect(desk.hear('ann', ann.write(1, {}, { v: 2 }))).toMatchObject([{ issues: [{ path: '/v', code: 'protocol' }] }]);
   desk.hear('ann', ann.write(1, { done: { inc: 1 } }, { schema: 'f'.repeat(16) }));
-  expect(desk.rest()).toMatchObject([{ kind: 'verdict', verdict: { kind: 'rejected', issues: [{ path: '/schema', code: 'protocol' }] } }]);
+  expect(desk.rest()).toMatchObject([
+    { kind: 'verdict', verdict: { kind: 'rejected', issues: [{ path: '/schema', code: 'protocol' }] } },
+  ]);
 });
 
 test('[CO11] a refusal carries the tag of its message, and the revision where a newer one may think otherwise', () => {
@@ -125,7 +132,9 @@ test('[CO12] whoever comes after names the incarnation that it takes over from, 
   expect(desk.hear('ann', hello('ann', 'ann-2'))).toMatchObject([{ kind: 'welcome', session: 'ann-1', incarnation: 1 }]);
   expect(desk.rest()).toEqual([]);
   desk.hear('ann', hello('ann', 'ann-2', { after: 1 }));
-  expect(desk.rest()).toMatchObject([{ kind: 'welcome', session: 'ann-2', incarnation: 2, n: 1, verdict: { kind: 'committed' } }]);
+  expect(desk.rest()).toMatchObject([
+    { kind: 'welcome', session: 'ann-2', incarnation: 2, n: 1, verdict: { kind: 'committed' } },
+  ]);
   expect(ann.propose(2)).toMatchObject([{ issues: [{ code: 'fenced' }] }]);
 });
 
@@ -145,7 +154,10 @@ test('[CO13] a hello that can never succeed is refused with its reason', () => {
   const desk = Desk.leading({ schema: small });
   const { id: schema } = small;
   desk.join('ann');
-  const codeOf = (agent: string, other: object): unknown => desk.hear(agent, hello(agent, `${agent}-9`, { schema, ...other })).map((one) => (one.kind === 'refusal' ? one.issues[0]?.code : one.kind));
+  const codeOf = (agent: string, other: object): unknown =>
+    desk
+      .hear(agent, hello(agent, `${agent}-9`, { schema, ...other }))
+      .map((one) => (one.kind === 'refusal' ? one.issues[0]?.code : one.kind));
   expect(codeOf('bob', {})).toEqual(['full']);
   expect(codeOf('ann', { role: 'boss', after: 1 })).toEqual(['forbidden']);
   expect(codeOf('bob', { schema: SCHEMA.id })).toEqual(['protocol']);
@@ -171,9 +183,13 @@ test('[CO14] leave is answered once it has landed, and again whenever it is repe
 
 test('[CO14] whoever has not seen an incarnation does not bid it farewell', () => {
   const desk = Desk.leading();
-  expect(desk.hear('ann', leave('ann', 1))).toMatchObject([{ kind: 'refusal', revision: 0, issues: [{ code: 'unknown_agent' }] }]);
+  expect(desk.hear('ann', leave('ann', 1))).toMatchObject([
+    { kind: 'refusal', revision: 0, issues: [{ code: 'unknown_agent' }] },
+  ]);
   desk.join('ann');
-  expect(desk.hear('ann', leave('ann', 2))).toMatchObject([{ kind: 'refusal', revision: 1, issues: [{ code: 'unknown_agent' }] }]);
+  expect(desk.hear('ann', leave('ann', 2))).toMatchObject([
+    { kind: 'refusal', revision: 1, issues: [{ code: 'unknown_agent' }] },
+  ]);
 });
 
 test('[CO15] a message speaks for its sender alone', () => {
@@ -195,6 +211,9 @@ test('[CO15] outside barrier mode a pass changes nothing, and before its birth a
   expect(desk.state).toBe(state);
   const unborn = new Desk();
   const before = unborn.state;
-  expect([...unborn.hear('ann', hello('ann', 'ann-1')), ...unborn.hear('ann', encodeMessage({ kind: 'leave', v: 1, space: 'board', agent: 'ann', incarnation: 1 }))]).toEqual([]);
+  expect([
+    ...unborn.hear('ann', hello('ann', 'ann-1')),
+    ...unborn.hear('ann', encodeMessage({ kind: 'leave', v: 1, space: 'board', agent: 'ann', incarnation: 1 })),
+  ]).toEqual([]);
   expect(unborn.state).toBe(before);
 });

@@ -37,9 +37,11 @@ function onProposal(state: CoordinatorState, space: Space, admitted: Admitted): 
   const fault = faultOf(record, admitted, space.schema.sha256);
   const decided = record?.n ?? 0;
   // What skips a little ahead may follow something that waits already.
-  if (fault !== undefined && (fault !== 'gap' || n > decided + AHEAD_MAX)) return answer(state, refuseDot(space, admitted, fault));
+  if (fault !== undefined && (fault !== 'gap' || n > decided + AHEAD_MAX))
+    return answer(state, refuseDot(space, admitted, fault));
   if (n === decided) return answer(state, verdictOn(space.name, agent, n, record?.answered?.verdict ?? ''));
-  if (!isOurs(state.recent, space.name, base)) return answer(state, refuse(agent, admitted.text, [foreignBase(base.revision)], space.revision));
+  if (!isOurs(state.recent, space.name, base))
+    return answer(state, refuse(agent, admitted.text, [foreignBase(base.revision)], space.revision));
   return queue(state, space.name, (waits) => withItem(waits, admitted));
 }
 
@@ -47,11 +49,20 @@ function onHello(state: CoordinatorState, space: Space, hello: Hello, body: stri
   const { agent, session, role, schema, after } = hello;
   const refuseWith = (one: Issue): Step => answer(state, refuse(agent, body, [one], space.revision));
   if (schema !== space.schema.id) {
-    return refuseWith(issue('protocol', 'schema digest', 'stop', `The space runs ${space.schema.name} version ${space.schema.version}; your definition differs.`));
+    return refuseWith(
+      issue(
+        'protocol',
+        'schema digest',
+        'stop',
+        `The space runs ${space.schema.name} version ${space.schema.version}; your definition differs.`,
+      ),
+    );
   }
   const record = trieAt(space.agents, agent);
   if (record?.session === session) {
-    return record.isLive ? answer(state, welcome(space, agent)) : refuseWith(issue('fenced', 'session', 'stop', 'This session has left. Begin a new one.'));
+    return record.isLive
+      ? answer(state, welcome(space, agent))
+      : refuseWith(issue('fenced', 'session', 'stop', 'This session has left. Begin a new one.'));
   }
   const incarnation = record?.incarnation ?? 0;
   if (after > incarnation) return still(state); // We are behind the log; whoever is not will answer.
@@ -68,7 +79,10 @@ function onHello(state: CoordinatorState, space: Space, hello: Hello, body: stri
 function onLeave(state: CoordinatorState, space: Space, { agent, incarnation }: Leave, body: string): Step {
   const record = trieAt(space.agents, agent);
   if (record === undefined || incarnation > record.incarnation) {
-    return answer(state, refuse(agent, body, [issue('unknown_agent', 'incarnation', 're-read', 'That incarnation has not joined.')], space.revision));
+    return answer(
+      state,
+      refuse(agent, body, [issue('unknown_agent', 'incarnation', 're-read', 'That incarnation has not joined.')], space.revision),
+    );
   }
   const leave = { kind: 'leave', agent, incarnation } as const;
   if (!isDue(space, leave)) return answer(state, farewell(space.name, agent, incarnation));
@@ -78,7 +92,8 @@ function onLeave(state: CoordinatorState, space: Space, { agent, incarnation }: 
 /** Only in barrier mode does anybody wait for a word, and only for that of live agents. */
 function onPass(state: CoordinatorState, space: Space, { agent, incarnation, revision }: Pass): Step {
   const record = trieAt(space.agents, agent);
-  if (state.barrier === undefined || record?.isLive !== true || record.incarnation !== incarnation || revision !== space.revision) return still(state);
+  if (state.barrier === undefined || record?.isLive !== true || record.incarnation !== incarnation || revision !== space.revision)
+    return still(state);
   return queue(state, space.name, (waits) => withPass(waits, agent, revision));
 }
 

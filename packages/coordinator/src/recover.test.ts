@@ -45,13 +45,18 @@ test('[CO19] a damaged log is named as such, wherever it is damaged', async () =
   expect(await codeOf(swapped(4, () => ''))).toBe('LOG_DAMAGED');
   expect(await codeOf(swapped(4, (body) => body.slice(0, -1)))).toBe('LOG_DAMAGED');
   expect(await codeOf(swapped(4, (body) => body.replace('"inc":1', '"inc":2')))).toBe('LOG_DIVERGED');
-  expect(await codeOf(swapped(4, (body) => body.replace('"state":"', '"state":"0').replace(/"state":"(.{64})./, '"state":"$1')))).toBe('LOG_DIVERGED');
+  expect(
+    await codeOf(swapped(4, (body) => body.replace('"state":"', '"state":"0').replace(/"state":"(.{64})./, '"state":"$1'))),
+  ).toBe('LOG_DIVERGED');
   expect(await codeOf(swapped(4, (body) => body.replace('"kind":"committed"', '"kind":"rejected"')))).toBe('LOG_DIVERGED');
 });
 
 test('[CO19] a log that was begun with another definition is told from a damaged one', async () => {
   const other = loadState({ name: 'board', version: 2, fields: { done: counter() } }, sha256);
-  await expect(recover(readerOf(desk.log), board(other))).rejects.toMatchObject({ code: 'SCHEMA_INVALID', hint: expect.stringContaining(SCHEMA.id) as string });
+  await expect(recover(readerOf(desk.log), board(other))).rejects.toMatchObject({
+    code: 'SCHEMA_INVALID',
+    hint: expect.stringContaining(SCHEMA.id) as string,
+  });
 });
 
 test('[CO19] spaces that nobody asks for are passed over', async () => {

@@ -10,7 +10,9 @@ import type { Waiting } from './waiting.ts';
 const waitingOf = (desk: Desk): Waiting => desk.state.waiting.get('board') ?? NOTHING_WAITING;
 
 /** An action that makes a proposal of about so many bytes. */
-const bulky = (bytes: number): { readonly action: { readonly name: string; readonly args: { readonly data: string } } } => ({ action: { name: 'keep', args: { data: 'x'.repeat(bytes) } } });
+const bulky = (bytes: number): { readonly action: { readonly name: string; readonly args: { readonly data: string } } } => ({
+  action: { name: 'keep', args: { data: 'x'.repeat(bytes) } },
+});
 
 test('[CO16] repetitions of one proposal take no room from others', () => {
   const desk = Desk.leading();
@@ -35,7 +37,12 @@ test('[CO16] an agent that floods keeps its share, and the others are heard', ()
   const { count } = waitingOf(desk);
   expect(count).toBeLessThanOrEqual(WAITING_MAX);
   const verdicts = desk.rest().filter((message) => message.kind === 'verdict');
-  expect(verdicts.filter((message) => message.agent !== 'mallory').map((message) => message.agent).toSorted()).toEqual(['ann', 'bob', 'cy']);
+  expect(
+    verdicts
+      .filter((message) => message.agent !== 'mallory')
+      .map((message) => message.agent)
+      .toSorted(),
+  ).toEqual(['ann', 'bob', 'cy']);
   expect(waitingOf(desk)).toBe(NOTHING_WAITING);
 });
 
@@ -43,7 +50,10 @@ test('[CO16] a crowd beyond the room is heard when it says it again', () => {
   const desk = Desk.leading();
   let waiting = NOTHING_WAITING;
   const text = desk.join('ann').write(1);
-  const admitted = (agent: string): Parameters<typeof withItem>[1] => ({ proposal: { agent, n: 1 } as never, text: text + agent });
+  const admitted = (agent: string): Parameters<typeof withItem>[1] => ({
+    proposal: { agent, n: 1 } as never,
+    text: text + agent,
+  });
   for (let i = 0; i < WAITING_MAX; i += 1) waiting = withItem(waiting, admitted(`w${i}`));
   const full = withItem(waiting, admitted('late'));
   expect([full.count, full.isPacked]).toEqual([WAITING_MAX, true]);
@@ -56,7 +66,8 @@ test('[CO16] a crowd beyond the room is heard when it says it again', () => {
 test('[CO16] what waits is bounded in size too', () => {
   let waiting = NOTHING_WAITING;
   const text = 'x'.repeat(60_000);
-  for (let i = 0; i < 1000; i += 1) waiting = withItem(waiting, { proposal: { agent: `w${i}`, n: 1 } as never, text: `${i}${text}` });
+  for (let i = 0; i < 1000; i += 1)
+    waiting = withItem(waiting, { proposal: { agent: `w${i}`, n: 1 } as never, text: `${i}${text}` });
   expect(waiting.chars).toBeLessThan(WAITING_CHARS_MAX + 61_000);
 });
 
@@ -96,7 +107,14 @@ test('[CO17] text that takes three bytes a character, and verdicts of many long 
       name: 'board',
       version: 1,
       fields: { done: counter() },
-      invariants: { none: { reads: ['done'], check: ({ after }) => after['done'] === 0 || Array.from({ length: 40 }, (_, i) => ({ path: `/done/${i}`, hint: '長'.repeat(2000), have: '長'.repeat(2000) })) } },
+      invariants: {
+        none: {
+          reads: ['done'],
+          check: ({ after }) =>
+            after['done'] === 0 ||
+            Array.from({ length: 40 }, (_, i) => ({ path: `/done/${i}`, hint: '長'.repeat(2000), have: '長'.repeat(2000) })),
+        },
+      },
     },
     sha256,
   );
@@ -104,7 +122,9 @@ test('[CO17] text that takes three bytes a character, and verdicts of many long 
   const hands = Array.from({ length: 48 }, (_, i) => desk.join(`w${i}`));
   for (const hand of hands) hand.propose(1, { done: { inc: 1 } }, { why: '長'.repeat(160) });
   const verdicts = desk.rest();
-  expect(verdicts.map((message) => message.kind === 'verdict' && message.verdict.kind)).toEqual(Array.from({ length: 48 }, () => 'rejected'));
+  expect(verdicts.map((message) => message.kind === 'verdict' && message.verdict.kind)).toEqual(
+    Array.from({ length: 48 }, () => 'rejected'),
+  );
   expect(new Desk({ log: desk.log, schema }).state.shard.head).toBe(desk.state.shard.head);
 });
 
@@ -137,7 +157,21 @@ test('[CO17] spaces share a record while there is room, and take turns when ther
     const { id: schema } = SCHEMA;
     for (let i = 0; i < 4; i += 1) {
       const base = { revision: 1 };
-      desk.hear(`w${i}`, JSON.stringify({ kind: 'proposal', v: 1, space, agent: `w${i}`, incarnation: 1, n, schema, base, patch: { done: { inc: 1 } }, ...bulky(40_000) }));
+      desk.hear(
+        `w${i}`,
+        JSON.stringify({
+          kind: 'proposal',
+          v: 1,
+          space,
+          agent: `w${i}`,
+          incarnation: 1,
+          n,
+          schema,
+          base,
+          patch: { done: { inc: 1 } },
+          ...bulky(40_000),
+        }),
+      );
     }
   };
   for (const space of spaces) for (let i = 0; i < 4; i += 1) desk.hear(`w${i}`, hello(`w${i}`, `w${i}-1`, { space }));

@@ -64,9 +64,14 @@ function sealWithin(state: CoordinatorState, space: Space, waits: Waiting, bytes
   for (;;) {
     const { proposals, events, rest } = takeRound(waits, countMax, arrange);
     const sealed = seal(space, { term: state.term, events: letIn(space, events), proposals });
-    if (sealed.decided.length + sealed.events.length === 0) return { sealed: undefined, refusals: leftoversOf(space, [], proposals), rest };
+    if (sealed.decided.length + sealed.events.length === 0)
+      return { sealed: undefined, refusals: leftoversOf(space, [], proposals), rest };
     if (fitsUtf8(sealed.text, bytesMax)) {
-      return { sealed, refusals: leftoversOf(sealed.space, sealed.decided, proposals), rest: { ...rest, passes: NOTHING_WAITING.passes } };
+      return {
+        sealed,
+        refusals: leftoversOf(sealed.space, sealed.decided, proposals),
+        rest: { ...rest, passes: NOTHING_WAITING.passes },
+      };
     }
     if (bytesMax < RECORD_BYTES_MAX) return undefined;
     if (proposals.length > 1) countMax = fewer(proposals.length, bytesMax / utf8Bytes(sealed.text));

@@ -11,7 +11,12 @@ import type { Waiting } from './waiting.ts';
  * A record on its way into the log: appended or not, nobody knows yet. `next` is the shard if it is; `refusals` what must be
  * said of proposals that the rounds left out, true only once they are in the log.
  */
-export type InFlight = { readonly body: string; readonly next: Shard; readonly sealed: readonly Sealed[]; readonly refusals: readonly Effect[] };
+export type InFlight = {
+  readonly body: string;
+  readonly next: Shard;
+  readonly sealed: readonly Sealed[];
+  readonly refusals: readonly Effect[];
+};
 
 /**
  * `taking`: the term record is on its way; `leading`: rounds are sealed; `ended`: another term took over, or the log

@@ -22,7 +22,10 @@ test('[CO1] what a round left out is refused only when the round has landed', ()
   desk.hear('ann', texts[1] as string);
   desk.hear('ann', texts[0] as string);
   expect(desk.turn()).toEqual([]);
-  expect(desk.answer()).toMatchObject([{ kind: 'verdict', n: 1 }, { kind: 'refusal', revision: 2, issues: [{ code: 'equivocation' }] }]);
+  expect(desk.answer()).toMatchObject([
+    { kind: 'verdict', n: 1 },
+    { kind: 'refusal', revision: 2, issues: [{ code: 'equivocation' }] },
+  ]);
 });
 
 test('[CO1] a proposal of a session that is taken over in the same round is refused only when that has landed', () => {
@@ -31,7 +34,10 @@ test('[CO1] a proposal of a session that is taken over in the same round is refu
   ann.propose(1);
   desk.hear('ann', hello('ann', 'ann-2', { after: 1 }));
   expect(desk.turn()).toEqual([]);
-  expect(desk.answer()).toMatchObject([{ kind: 'welcome', incarnation: 2, n: 0 }, { kind: 'refusal', issues: [{ code: 'fenced' }] }]);
+  expect(desk.answer()).toMatchObject([
+    { kind: 'welcome', incarnation: 2, n: 0 },
+    { kind: 'refusal', issues: [{ code: 'fenced' }] },
+  ]);
 });
 
 test('[CO2] a lone proposal is sealed at once, and what comes meanwhile shares the next record', () => {
@@ -156,7 +162,13 @@ test('[CO5][CO7] a coordinator that finds another leader ends, and appends and a
   first.answer();
   expect(first.ended).toMatchObject({ code: 'FENCED', message: 'term 2 took over' });
   const length = first.log.length;
-  expect([...ann.propose(1), ...ann.propose(2), ...first.turn(), ...first.hear('ann', 'x'), ...first.tell({ kind: 'appended', index: 1 })]).toEqual([]);
+  expect([
+    ...ann.propose(1),
+    ...ann.propose(2),
+    ...first.turn(),
+    ...first.hear('ann', 'x'),
+    ...first.tell({ kind: 'appended', index: 1 }),
+  ]).toEqual([]);
   expect([first.asked, first.log.length]).toEqual([undefined, length]);
   expect(second.hear('ann', ann.write(1))).toEqual([]);
   expect(second.rest()).toMatchObject([{ kind: 'verdict', verdict: { kind: 'committed' } }]);
@@ -235,7 +247,10 @@ test('[CO20] a log that went backwards ends the coordinator', () => {
   ann.propose(1);
   desk.turn();
   expect(desk.answer()).toEqual([]);
-  expect(desk.ended).toMatchObject({ code: 'LOG_DAMAGED', message: 'the log went backwards: record 3 was acknowledged, the newest is 2' });
+  expect(desk.ended).toMatchObject({
+    code: 'LOG_DAMAGED',
+    message: 'the log went backwards: record 3 was acknowledged, the newest is 2',
+  });
 });
 
 test('[CO20] a tail that cannot be folded ends the coordinator', () => {

@@ -90,7 +90,12 @@ function onAppended(state: CoordinatorState, index: number): Step {
 function land(state: CoordinatorState, { body, sealed, refusals }: InFlight, shard: Shard): Step {
   return {
     state: { ...state, shard, inFlight: undefined, recent: remembered(state.recent, sealed) },
-    effects: [{ kind: 'announce', index: shard.index, body }, { kind: 'committed', sealed }, ...sealed.flatMap(answersOf), ...refusals],
+    effects: [
+      { kind: 'announce', index: shard.index, body },
+      { kind: 'committed', sealed },
+      ...sealed.flatMap(answersOf),
+      ...refusals,
+    ],
   };
 }
 
@@ -112,7 +117,8 @@ function readTail(state: CoordinatorState): Step {
 function onTail(state: CoordinatorState, records: readonly StoredRecord[]): Step {
   const read = readOn(state, records);
   if (read.end !== undefined) return ended(read.state, read.end, read.effects);
-  if (state.phase === 'taking') return read.state.shard.head === state.shard.head ? again(read.state) : takeTerm({ ...read.state, inFlight: undefined });
+  if (state.phase === 'taking')
+    return read.state.shard.head === state.shard.head ? again(read.state) : takeTerm({ ...read.state, inFlight: undefined });
   return read.state.inFlight === undefined ? onTurn(read.state, read.effects) : again(read.state);
 }
 
@@ -146,7 +152,10 @@ function readOn(start: CoordinatorState, records: readonly StoredRecord[]): Read
 /** Appends the same bytes after what was read meanwhile, which was void. */
 function again(state: CoordinatorState): Step {
   const { inFlight, shard } = state;
-  invariant(inFlight !== undefined && inFlight.body.includes(`"prev":"${shard.head}"`), 'only a record that continues the log is appended again');
+  invariant(
+    inFlight !== undefined && inFlight.body.includes(`"prev":"${shard.head}"`),
+    'only a record that continues the log is appended again',
+  );
   return {
     state: { ...state, inFlight: { ...inFlight, next: { ...inFlight.next, index: shard.index + 1 } } },
     effects: [{ kind: 'append', tail: shard.index, body: inFlight.body }],
@@ -154,7 +163,10 @@ function again(state: CoordinatorState): Step {
 }
 
 function ended(state: CoordinatorState, error: OplusError, before: readonly Effect[] = []): Step {
-  return { state: { ...state, phase: 'ended', inFlight: undefined, waiting: new Map() }, effects: [...before, { kind: 'ended', error }] };
+  return {
+    state: { ...state, phase: 'ended', inFlight: undefined, waiting: new Map() },
+    effects: [...before, { kind: 'ended', error }],
+  };
 }
 
 function asOplusError(error: unknown, what: string): OplusError {
@@ -162,7 +174,9 @@ function asOplusError(error: unknown, what: string): OplusError {
 }
 
 function fenced(term: number): OplusError {
-  return new OplusError('FENCED', `term ${term} took over`, { hint: 'Another coordinator leads this shard now; workers find it by themselves.' });
+  return new OplusError('FENCED', `term ${term} took over`, {
+    hint: 'Another coordinator leads this shard now; workers find it by themselves.',
+  });
 }
 
 function wentBackwards(index: number, tail: number): OplusError {

@@ -63,7 +63,11 @@ export type Taken = { readonly proposals: readonly Admitted[]; readonly events: 
  * `ROUND_EVENTS_MAX` events, each agent's newest of its kind. `arrange` says which come first, given the oldest first; without
  * it these do. O(count).
  */
-export function takeRound(waiting: Waiting, countMax: number, arrange?: (oldestFirst: readonly Admitted[]) => readonly Admitted[]): Taken {
+export function takeRound(
+  waiting: Waiting,
+  countMax: number,
+  arrange?: (oldestFirst: readonly Admitted[]) => readonly Admitted[],
+): Taken {
   const { proposals: arrived, events } = sorted(waiting);
   const proposals = arrange === undefined ? arrived : arrange(arrived);
   let chars = 0;
@@ -90,7 +94,13 @@ function isFull(waiting: Waiting): boolean {
 
 function added(waiting: Waiting, item: Admitted | WaitingEvent): Waiting {
   const { items, count, chars, isPacked, passes } = waiting;
-  return { items: { item, rest: items }, count: count + 1, chars: chars + ('text' in item ? item.text.length : 0), isPacked, passes };
+  return {
+    items: { item, rest: items },
+    count: count + 1,
+    chars: chars + ('text' in item ? item.text.length : 0),
+    isPacked,
+    passes,
+  };
 }
 
 /** Proposals with the oldest first; of the events each agent's newest of its kind, the oldest first. */

@@ -11,17 +11,25 @@ const theirs = loadState({ name: 'board', version: 2, fields: { done: counter() 
 /** An empty shard, and the record that begins its space. */
 function birthOf(schema: StateSchema): { readonly shard: Shard; readonly body: string } {
   const shard = emptyShard(new Map([['board', schema]]));
-  const sealed = seal(shard.spaces.get('board') as Space, { term: 1, events: [{ kind: 'genesis', schema: schema.digest, nonce: 'n' }], proposals: [] });
+  const sealed = seal(shard.spaces.get('board') as Space, {
+    term: 1,
+    events: [{ kind: 'genesis', schema: schema.digest, nonce: 'n' }],
+    proposals: [],
+  });
   return { shard, body: composeRecord(shard, 1, [sealed]).body };
 }
 
 test('[MSG8] another definition is told from damage', () => {
   const { shard, body } = birthOf(ours);
   expect(foldLogRecord(shard, { index: 1, body })).toEqual(foldRecord(shard, 1, body));
-  expect(() => foldLogRecord(shard, { index: 1, body: birthOf(theirs).body })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+  expect(() => foldLogRecord(shard, { index: 1, body: birthOf(theirs).body })).toThrow(
+    expect.objectContaining({ code: 'SCHEMA_INVALID' }),
+  );
   expect(() => foldLogRecord(shard, { index: 1, body: 'x' })).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
   expect(() => foldLogRecord(shard, { index: 2, body })).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
-  expect(() => foldLogRecord(shard, { index: 1, body: body.replace(/"state":"./, '"state":"x') })).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
+  expect(() => foldLogRecord(shard, { index: 1, body: body.replace(/"state":"./, '"state":"x') })).toThrow(
+    expect.objectContaining({ code: 'LOG_DAMAGED' }),
+  );
 });
 
 test('[MSG8] a void record of another definition stays void', () => {

@@ -8,26 +8,63 @@ import { downwardShape, upwardShape } from './message.ts';
 import type { Downward, Upward } from './message.ts';
 
 const SCHEMA = '0123456789abcdef';
-const ISSUE = { path: '/done', code: 'bound', rule: 'quota', have: 1, want: null, by: 'bob', recovery: 'wait', hint: 'Later.' } as const;
+const ISSUE = {
+  path: '/done',
+  code: 'bound',
+  rule: 'quota',
+  have: 1,
+  want: null,
+  by: 'bob',
+  recovery: 'wait',
+  hint: 'Later.',
+} as const;
 
 const UPWARD: readonly Upward[] = [
   { kind: 'hello', v: 1, space: 'board', agent: 'ann', role: 'agent', session: 's_1-a', schema: SCHEMA, after: 0 },
   { kind: 'pass', v: 1, space: 'board', agent: 'ann', incarnation: 1, revision: 0 },
   { kind: 'leave', v: 1, space: 'board', agent: 'ann', incarnation: 2 },
-  { kind: 'proposal', v: 1, space: 'board', agent: 'ann', incarnation: 1, n: 1, schema: SCHEMA, base: { revision: 3, digest: SCHEMA }, patch: { done: { inc: 1 } } },
+  {
+    kind: 'proposal',
+    v: 1,
+    space: 'board',
+    agent: 'ann',
+    incarnation: 1,
+    n: 1,
+    schema: SCHEMA,
+    base: { revision: 3, digest: SCHEMA },
+    patch: { done: { inc: 1 } },
+  },
 ];
 
 const DOWNWARD: readonly Downward[] = [
   { kind: 'welcome', v: 1, space: 'board', agent: 'ann', session: 's1', incarnation: 1, n: 0, revision: 4 },
-  { kind: 'welcome', v: 1, space: 'board', agent: 'ann', session: 's1', incarnation: 2, n: 1, revision: 4, verdict: { kind: 'rejected', revision: 3, issues: [ISSUE], retry: { after: 3 } } },
+  {
+    kind: 'welcome',
+    v: 1,
+    space: 'board',
+    agent: 'ann',
+    session: 's1',
+    incarnation: 2,
+    n: 1,
+    revision: 4,
+    verdict: { kind: 'rejected', revision: 3, issues: [ISSUE], retry: { after: 3 } },
+  },
   { kind: 'verdict', v: 1, space: 'board', agent: 'ann', n: 1, verdict: { kind: 'committed', revision: 4 } },
-  { kind: 'verdict', v: 1, space: 'board', agent: 'ann', n: 1, verdict: { kind: 'committed', revision: 4, outcomes: { '/done': { kind: 'merged', over: { agent: 'bob', n: 2 } } } } },
+  {
+    kind: 'verdict',
+    v: 1,
+    space: 'board',
+    agent: 'ann',
+    n: 1,
+    verdict: { kind: 'committed', revision: 4, outcomes: { '/done': { kind: 'merged', over: { agent: 'bob', n: 2 } } } },
+  },
   { kind: 'refusal', v: 1, of: SCHEMA, issues: [ISSUE] },
   { kind: 'refusal', v: 1, of: SCHEMA, revision: -1, issues: [] },
   { kind: 'left', v: 1, space: 'board', agent: 'ann', incarnation: 1 },
 ];
 
-const without = (message: object, member: string): string => JSON.stringify(Object.fromEntries(Object.entries(message).filter(([key]) => key !== member)));
+const without = (message: object, member: string): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(message).filter(([key]) => key !== member)));
 
 describe('upward', () => {
   test('[MSG1] every message comes through the gate as it was sent', () => {
@@ -42,8 +79,10 @@ describe('upward', () => {
     for (const message of UPWARD) {
       for (const member of Object.keys(message)) expect(readUpward(without(message, member), 'ann').ok).toBe(false);
       expect(readUpward(JSON.stringify({ ...message, extra: 1 }), 'ann').ok).toBe(false);
-      for (const agent of ['', 'Ann', 'ann ', 'a'.repeat(33), '../ann', 'ann>']) expect(readUpward(JSON.stringify({ ...message, agent }), agent).ok).toBe(false);
-      for (const space of ['', 'Board', '-board', 'b'.repeat(65), 'b.c']) expect(readUpward(JSON.stringify({ ...message, space }), 'ann').ok).toBe(false);
+      for (const agent of ['', 'Ann', 'ann ', 'a'.repeat(33), '../ann', 'ann>'])
+        expect(readUpward(JSON.stringify({ ...message, agent }), agent).ok).toBe(false);
+      for (const space of ['', 'Board', '-board', 'b'.repeat(65), 'b.c'])
+        expect(readUpward(JSON.stringify({ ...message, space }), 'ann').ok).toBe(false);
     }
   });
 
@@ -52,7 +91,10 @@ describe('upward', () => {
       const other = readUpward(encodeMessage(message as never), 'bob');
       expect(other).toMatchObject({ ok: false, issues: [{ path: '/agent', code: 'identity' }] });
       const versioned = readUpward(JSON.stringify({ ...message, v: 2 }), 'ann');
-      expect(versioned.ok ? [] : versioned.issues.map(({ path, code }) => ({ path, code }))).toContainEqual({ path: '/v', code: 'protocol' });
+      expect(versioned.ok ? [] : versioned.issues.map(({ path, code }) => ({ path, code }))).toContainEqual({
+        path: '/v',
+        code: 'protocol',
+      });
     }
   });
 
@@ -62,7 +104,10 @@ describe('upward', () => {
     expect(readUpward(padded(hello, CONTROL_BYTES_MAX), 'ann').ok).toBe(true);
     expect(readUpward(padded(hello, CONTROL_BYTES_MAX + 1), 'ann').ok).toBe(false);
     expect(readUpward(padded(proposal, PROPOSAL_BYTES_MAX), 'ann').ok).toBe(true);
-    expect(readUpward(padded(proposal, PROPOSAL_BYTES_MAX + 1), 'ann')).toMatchObject({ ok: false, issues: [{ code: 'too_large' }] });
+    expect(readUpward(padded(proposal, PROPOSAL_BYTES_MAX + 1), 'ann')).toMatchObject({
+      ok: false,
+      issues: [{ code: 'too_large' }],
+    });
   });
 
   test('[MSG3] the strict reader stands before everything: duplicate, reserved and deep members are refused', () => {
@@ -103,9 +148,11 @@ describe('downward', () => {
         return (error as { readonly code: string }).code;
       }
     };
-    for (const body of ['', 'null', '[]', '7', '"x"', '{', '{"v":1}', '{"kind":"verdict","v":1}']) expect(codeOf(body)).toBe('MESSAGE_INVALID');
+    for (const body of ['', 'null', '[]', '7', '"x"', '{', '{"v":1}', '{"kind":"verdict","v":1}'])
+      expect(codeOf(body)).toBe('MESSAGE_INVALID');
     for (const message of DOWNWARD) {
-      for (const member of Object.keys(message).filter((key) => key !== 'v' && !isOptional(message, key))) expect(codeOf(without(message, member))).toBe('MESSAGE_INVALID');
+      for (const member of Object.keys(message).filter((key) => key !== 'v' && !isOptional(message, key)))
+        expect(codeOf(without(message, member))).toBe('MESSAGE_INVALID');
       expect(codeOf(JSON.stringify({ ...message, extra: 1 }))).toBe('MESSAGE_INVALID');
       expect(codeOf(JSON.stringify({ ...message, v: 2 }))).toBe('PROTOCOL_VERSION');
     }
@@ -115,10 +162,12 @@ describe('downward', () => {
     const plain = DOWNWARD[2] as object;
     const values: readonly Json[] = [-1, 0.5, 2 ** 53, '1', null, {}];
     for (const value of values) {
-      expect(() => readDownward(JSON.stringify({ ...plain, n: value }))).toThrow();
-      expect(() => readDownward(JSON.stringify({ ...plain, verdict: { kind: 'committed', revision: value } }))).toThrow();
+      expect(() => readDownward(JSON.stringify({ ...plain, n: value }))).toThrow('of another shape');
+      expect(() => readDownward(JSON.stringify({ ...plain, verdict: { kind: 'committed', revision: value } }))).toThrow(
+        'of another shape',
+      );
     }
-    expect(() => readDownward(JSON.stringify({ ...plain, space: 7 }))).toThrow();
+    expect(() => readDownward(JSON.stringify({ ...plain, space: 7 }))).toThrow('of another shape');
   });
 });
 
@@ -128,8 +177,24 @@ test('[MSG6] a tag tells messages apart', () => {
 });
 
 test('[MSG7] announcements carry any body, and an index in one spelling', () => {
-  for (const body of ['', ' ', 'x y z', '{"a":1}', '\n', '7 8']) expect(readAnnouncement(encodeAnnouncement(12, body))).toEqual({ index: 12, body });
-  for (const text of ['', ' x', '12', '0 x', '-1 x', '1.5 x', '1e3 x', '+1 x', '01 x', ' 1 x', '0x1 x', '9007199254740992 x', 'Infinity x', `${'1'.repeat(17)} x`]) {
+  for (const body of ['', ' ', 'x y z', '{"a":1}', '\n', '7 8'])
+    expect(readAnnouncement(encodeAnnouncement(12, body))).toEqual({ index: 12, body });
+  for (const text of [
+    '',
+    ' x',
+    '12',
+    '0 x',
+    '-1 x',
+    '1.5 x',
+    '1e3 x',
+    '+1 x',
+    '01 x',
+    ' 1 x',
+    '0x1 x',
+    '9007199254740992 x',
+    'Infinity x',
+    `${'1'.repeat(17)} x`,
+  ]) {
     expect(readAnnouncement(text)).toBe(undefined);
   }
 });

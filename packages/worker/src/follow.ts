@@ -98,7 +98,8 @@ class Follower implements Replica {
     const record = readAnnouncement(text);
     if (record === undefined || record.index <= this.#shard.index) return;
     // While the log is read, or when something is missing before it, this one is read there too.
-    if (this.#reading !== undefined || record.index !== this.#shard.index + 1 || !this.#foldAnnounced(record)) void this.#catchUp();
+    if (this.#reading !== undefined || record.index !== this.#shard.index + 1 || !this.#foldAnnounced(record))
+      void this.#catchUp();
   }
 
   /** False when it does not fit. */
@@ -180,5 +181,8 @@ class Follower implements Replica {
 }
 
 function isPassing(error: unknown): boolean {
-  return error instanceof OplusError && (error.code === 'TRANSPORT_TIMEOUT' || error.code === 'BROKER_UNREACHABLE' || error.code === 'LOG_LOCKED');
+  return (
+    error instanceof OplusError &&
+    (error.code === 'TRANSPORT_TIMEOUT' || error.code === 'BROKER_UNREACHABLE' || error.code === 'LOG_LOCKED')
+  );
 }

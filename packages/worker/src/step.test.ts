@@ -10,14 +10,41 @@ import { greet, step } from './step.ts';
 const GIVEN = { space: 'board', agent: 'ann', role: 'agent', session: 'ann-2', schema: '0123456789abcdef' };
 
 const welcome = (other: object = {}): string =>
-  encodeMessage({ kind: 'welcome', v: 1, space: 'board', agent: 'ann', session: 'ann-2', incarnation: 1, n: 0, revision: 5, ...other });
+  encodeMessage({
+    kind: 'welcome',
+    v: 1,
+    space: 'board',
+    agent: 'ann',
+    session: 'ann-2',
+    incarnation: 1,
+    n: 0,
+    revision: 5,
+    ...other,
+  });
 const verdict = (n: number, revision = 6): string =>
   encodeMessage({ kind: 'verdict', v: 1, space: 'board', agent: 'ann', n, verdict: { kind: 'committed', revision } });
 const refusal = (of: string, code: Issue['code'], revision?: number): string =>
-  encodeMessage({ kind: 'refusal', v: 1, of: tagOf(of), ...(revision === undefined ? {} : { revision }), issues: [{ path: '', code, rule: 'r', recovery: 'stop', hint: 'h' }] });
+  encodeMessage({
+    kind: 'refusal',
+    v: 1,
+    of: tagOf(of),
+    ...(revision === undefined ? {} : { revision }),
+    issues: [{ path: '', code, rule: 'r', recovery: 'stop', hint: 'h' }],
+  });
 
 function proposing(patch: Json = { done: { inc: 1 } }): Input {
-  return { kind: 'propose', proposal: { kind: 'proposal', v: 1, space: 'board', agent: 'ann', schema: GIVEN.schema, base: { revision: 5 }, patch: patch as { readonly [key: string]: Json } } };
+  return {
+    kind: 'propose',
+    proposal: {
+      kind: 'proposal',
+      v: 1,
+      space: 'board',
+      agent: 'ann',
+      schema: GIVEN.schema,
+      base: { revision: 5 },
+      patch: patch as { readonly [key: string]: Json },
+    },
+  };
 }
 
 /** A session that is fed inputs; keeps what it said last and what came of it. */
@@ -109,7 +136,9 @@ test('[WK5] a session is over when a younger one is welcomed, not when it hears 
   const life = Life.joined().tell(proposing());
   expect(life.hears(welcome({ session: 'ann-1', incarnation: 1 })).effects).toEqual([]);
   expect(life.hears(welcome({ session: 'ann-3', incarnation: 2, space: 'other' })).effects).toEqual([]);
-  expect(life.hears(welcome({ session: 'ann-3', incarnation: 2 })).effects).toMatchObject([{ kind: 'ended', error: { code: 'FENCED' } }]);
+  expect(life.hears(welcome({ session: 'ann-3', incarnation: 2 })).effects).toMatchObject([
+    { kind: 'ended', error: { code: 'FENCED' } },
+  ]);
   expect(life.hears(verdict(1)).effects).toEqual([]);
 });
 
@@ -127,7 +156,8 @@ test('[WK6] a refusal of something else, or of the same dot with other content, 
 test('[WK6] a refusal by a coordinator that is behind does not count', () => {
   const life = Life.joined().tell(proposing());
   const text = life.said();
-  for (const code of ['unknown_agent', 'unknown_base', 'fenced'] as const) expect(life.hears(refusal(text, code, 4)).effects).toEqual([]);
+  for (const code of ['unknown_agent', 'unknown_base', 'fenced'] as const)
+    expect(life.hears(refusal(text, code, 4)).effects).toEqual([]);
   expect(life.hears(refusal(text, 'gap', 5)).effects).toEqual([]);
   expect(life.hears(refusal(text, 'unknown_agent', 5)).effects).toMatchObject([{ kind: 'ended', error: { code: 'FENCED' } }]);
 });
@@ -151,7 +181,9 @@ test('[WK6] an equivocating or replayed dot means that somebody else speaks in o
 
 test('[WK7] a refused proposal has used no dot, and its successor takes the same n', () => {
   const life = Life.joined().tell(proposing());
-  expect(life.hears(refusal(life.said(), 'schema')).effects).toMatchObject([{ kind: 'answered', answer: { kind: 'refused', issues: [{ code: 'schema' }] } }]);
+  expect(life.hears(refusal(life.said(), 'schema')).effects).toMatchObject([
+    { kind: 'answered', answer: { kind: 'refused', issues: [{ code: 'schema' }] } },
+  ]);
   expect(JSON.parse(life.tell(proposing()).said())).toMatchObject({ n: 1 });
 });
 
@@ -197,7 +229,12 @@ test('[WK13] a hello that is refused ends the session with the reason, a refusal
   ] as const;
   for (const [reason, code] of reasons) {
     const life = new Life();
-    const refused = { kind: 'refusal', v: 1, of: tagOf(life.said()), issues: [{ ...reason, recovery: 'stop', hint: 'why' }] } as const;
+    const refused = {
+      kind: 'refusal',
+      v: 1,
+      of: tagOf(life.said()),
+      issues: [{ ...reason, recovery: 'stop', hint: 'why' }],
+    } as const;
     expect(life.hears(encodeMessage({ ...refused, of: tagOf('other') })).effects).toEqual([]);
     expect(life.hears(encodeMessage(refused)).effects).toMatchObject([{ kind: 'ended', error: { code, hint: 'why' } }]);
   }
@@ -207,7 +244,9 @@ test('[WK16] bytes that are none of ours end the session, whatever it is doing',
   for (const life of [new Life(), Life.joined(), Life.joined().tell(proposing())]) {
     const { state } = life;
     expect(life.hears('nonsense').effects).toMatchObject([{ kind: 'ended', error: { code: 'MESSAGE_INVALID' } }]);
-    expect(step(state, { kind: 'message', body: canonical({ kind: 'verdict', v: 2 }) }).effects).toMatchObject([{ kind: 'ended', error: { code: 'PROTOCOL_VERSION' } }]);
+    expect(step(state, { kind: 'message', body: canonical({ kind: 'verdict', v: 2 }) }).effects).toMatchObject([
+      { kind: 'ended', error: { code: 'PROTOCOL_VERSION' } },
+    ]);
     expect(life.hears(welcome()).effects).toEqual([]);
   }
 });

@@ -12,7 +12,10 @@ import type { Effect, Identity, Input, Step, WorkerState } from './state.ts';
 export function greet(given: Pick<Hello, 'space' | 'agent' | 'role' | 'session' | 'schema'>): Step {
   const { space, agent, role, session, schema } = given;
   const hello: Hello = { kind: 'hello', v: PROTOCOL_VERSION, space, agent, role, session, schema, after: 0 };
-  return sent({ phase: 'joining', hello, identity: undefined, pending: undefined, revision: -1, passedOn: -1 }, encodeMessage(hello));
+  return sent(
+    { phase: 'joining', hello, identity: undefined, pending: undefined, revision: -1, passedOn: -1 },
+    encodeMessage(hello),
+  );
 }
 
 /** Advances the session by one input. Throws `INVARIANT` for a proposal that JSON cannot say, and for one that is not told while idle. */
@@ -34,7 +37,10 @@ export function step(state: WorkerState, input: Input): Step {
     case 'leave': {
       const { incarnation } = idle(state);
       const { space, agent } = state.hello;
-      return sent({ ...state, phase: 'leaving' }, encodeMessage({ kind: 'leave', v: PROTOCOL_VERSION, space, agent, incarnation }));
+      return sent(
+        { ...state, phase: 'leaving' },
+        encodeMessage({ kind: 'leave', v: PROTOCOL_VERSION, space, agent, incarnation }),
+      );
     }
   }
 }
@@ -84,10 +90,15 @@ function onWelcome(state: WorkerState, welcome: Welcome): Step {
   const revision = Math.max(state.revision, welcome.revision);
   if (phase !== 'joining') {
     // Somebody else was welcomed under this name after us: this session is over.
-    return session !== hello.session && incarnation > (identity as Identity).incarnation ? ended(state, fenced(state)) : still(state);
+    return session !== hello.session && incarnation > (identity as Identity).incarnation
+      ? ended(state, fenced(state))
+      : still(state);
   }
   if (session === hello.session) {
-    return { state: { ...state, phase: 'idle', identity: { incarnation, n }, pending: undefined, revision }, effects: [{ kind: 'joined' }] };
+    return {
+      state: { ...state, phase: 'idle', identity: { incarnation, n }, pending: undefined, revision },
+      effects: [{ kind: 'joined' }],
+    };
   }
   if (incarnation <= hello.after) return still(state);
   const next: Hello = { ...hello, after: incarnation };
@@ -107,15 +118,20 @@ function onVerdict(state: WorkerState, { space, n, verdict }: VerdictMessage): S
 
 function onRefusal(state: WorkerState, { of, revision, issues }: Refusal): Step {
   // Of another message, or by a coordinator that is behind what we know: whoever is not will answer.
-  if (state.pending === undefined || of !== tagOf(state.pending.text) || (revision !== undefined && revision < state.revision)) return still(state);
+  if (state.pending === undefined || of !== tagOf(state.pending.text) || (revision !== undefined && revision < state.revision))
+    return still(state);
   const codes = new Set(issues.map((issue) => issue.code));
   switch (state.phase) {
     case 'joining':
       return ended(state, refused(issues));
     case 'proposing':
       if (codes.has('gap')) return still(state);
-      if (codes.has('fenced') || codes.has('unknown_agent') || codes.has('equivocation') || codes.has('replayed')) return ended(state, fenced(state));
-      return { state: { ...state, phase: 'idle', pending: undefined }, effects: [{ kind: 'answered', answer: { kind: 'refused', issues } }] };
+      if (codes.has('fenced') || codes.has('unknown_agent') || codes.has('equivocation') || codes.has('replayed'))
+        return ended(state, fenced(state));
+      return {
+        state: { ...state, phase: 'idle', pending: undefined },
+        effects: [{ kind: 'answered', answer: { kind: 'refused', issues } }],
+      };
     case 'leaving':
       return ended(state, refused(issues));
     case 'idle':
@@ -153,7 +169,14 @@ function fenced({ hello }: WorkerState): OplusError {
 
 function refused(issues: readonly Issue[]): OplusError {
   const first = issues[0];
-  const code = first?.path === '/v' ? 'PROTOCOL_VERSION' : first?.rule === 'schema digest' ? 'SCHEMA_INVALID' : first?.code === 'fenced' ? 'FENCED' : 'USAGE';
+  const code =
+    first?.path === '/v'
+      ? 'PROTOCOL_VERSION'
+      : first?.rule === 'schema digest'
+        ? 'SCHEMA_INVALID'
+        : first?.code === 'fenced'
+          ? 'FENCED'
+          : 'USAGE';
   return new OplusError(code, `the coordinator refused the session: ${first?.code ?? 'no reason'} (${first?.rule ?? ''})`, {
     hint: first?.hint ?? '',
     ...(first?.path === undefined || first.path === '' ? {} : { path: first.path }),

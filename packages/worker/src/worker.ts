@@ -31,10 +31,14 @@ export type JoinOptions = {
 export async function join(options: JoinOptions): Promise<Worker> {
   const { agent, session, signal } = options;
   if (!AGENT_PATTERN.test(agent)) {
-    throw new OplusError('USAGE', `${JSON.stringify(agent)} cannot be the name of an agent`, { hint: 'Use a-z, 0-9 and -, beginning with a letter, at most 32.' });
+    throw new OplusError('USAGE', `${JSON.stringify(agent)} cannot be the name of an agent`, {
+      hint: 'Use a-z, 0-9 and -, beginning with a letter, at most 32.',
+    });
   }
   if (!ADDRESS_PATTERN.test(session)) {
-    throw new OplusError('USAGE', `${JSON.stringify(session)} cannot be the token of a session`, { hint: 'Use a-z, 0-9, _ and -, at most 64.' });
+    throw new OplusError('USAGE', `${JSON.stringify(session)} cannot be the token of a session`, {
+      hint: 'Use a-z, 0-9, _ and -, at most 64.',
+    });
   }
   signal?.throwIfAborted();
   const joining = new Session(options);
@@ -158,7 +162,10 @@ class Session implements Worker {
           this.#tell({ kind: 'propose', proposal: this.#proposalOf(space, draft) });
         } catch (cause) {
           this.#asking = undefined;
-          throw new OplusError('USAGE', 'the draft cannot be said in JSON', { hint: 'No undefined, no numbers that are not finite, no deep nesting.', cause });
+          throw new OplusError('USAGE', 'the draft cannot be said in JSON', {
+            hint: 'No undefined, no numbers that are not finite, no deep nesting.',
+            cause,
+          });
         }
       });
     });

@@ -22,7 +22,12 @@ export const SCHEMA: StateSchema = loadState(
   sha256,
 );
 
-export type DeskOptions = { readonly spaces?: readonly string[]; readonly schema?: StateSchema; readonly barrier?: Barrier; readonly log?: string[] };
+export type DeskOptions = {
+  readonly spaces?: readonly string[];
+  readonly schema?: StateSchema;
+  readonly barrier?: Barrier;
+  readonly log?: string[];
+};
 
 /** `effects` are those that nobody has carried out yet: appends and reads. All others are taken down at once. */
 export class Desk {
@@ -80,7 +85,10 @@ export class Desk {
     if (asked === undefined) throw new Error('nothing was asked of the log');
     this.asked = undefined;
     if (asked.kind === 'readTail') {
-      return this.tell({ kind: 'tail', records: this.log.slice(asked.from - 1).map((body, i) => ({ index: asked.from + i, body })) });
+      return this.tell({
+        kind: 'tail',
+        records: this.log.slice(asked.from - 1).map((body, i) => ({ index: asked.from + i, body })),
+      });
     }
     if (asked.tail !== this.log.length) return this.tell({ kind: 'conflict', tail: this.log.length });
     return this.tell({ kind: 'appended', index: this.log.push(asked.body) });
@@ -113,9 +121,8 @@ export class Desk {
     for (const effect of effects) {
       switch (effect.kind) {
         case 'append':
-          assertLogBody(effect.body);
-        // falls through
         case 'readTail':
+          if (effect.kind === 'append') assertLogBody(effect.body);
           if (this.asked !== undefined) throw new Error('two things are asked of the log at once');
           this.asked = effect;
           break;
@@ -176,7 +183,17 @@ export function proposal(members: JsonObject): string {
 }
 
 export function hello(agent: string, session: string, other: JsonObject = {}): string {
-  return encodeMessage({ kind: 'hello', v: 1, space: SPACE, agent, role: 'agent', session, schema: SCHEMA.id, after: 0, ...other });
+  return encodeMessage({
+    kind: 'hello',
+    v: 1,
+    space: SPACE,
+    agent,
+    role: 'agent',
+    session,
+    schema: SCHEMA.id,
+    after: 0,
+    ...other,
+  });
 }
 
 export function leave(agent: string, incarnation: number): string {

@@ -10,7 +10,9 @@ import { warehouse, warehouseState } from '@oplus/skill-warehouse';
 /** A task by name: how it is set up, and the definition of its state. */
 export type CatalogueEntry = { readonly name: string; readonly setup: TaskSetup; readonly definition: StateDefinition };
 
-const CATALOGUE: readonly CatalogueEntry[] = [{ name: 'warehouse', setup: warehouse, definition: warehouseState as unknown as StateDefinition }];
+const CATALOGUE: readonly CatalogueEntry[] = [
+  { name: 'warehouse', setup: warehouse, definition: warehouseState as unknown as StateDefinition },
+];
 
 /** The task of that name. Throws `SKILL_UNKNOWN` with the nearest one. */
 export function taskOf(name: string): CatalogueEntry {

@@ -2,44 +2,43 @@
  * How a command fails: one line with a code, a hint, an exit code; the same as an object with `--json`.
  *
  * Exit codes: 0 done; 1 a finding (a violation, a difference, a failed check); 2 wrong usage; 3 wrong configuration, schema or
- * stored data; 4 a broker, model or lock that cannot be had; 5 our own mistake; 130 and 143 after Ctrl-C and SIGTERM.
+ * stored data; 4 a broker, model, lock or room on the disk that cannot be had; 5 our own mistake; 130 and 143 after Ctrl-C and
+ * SIGTERM. SPEC: CLI10-CLI13.
  */
 import type { ErrorCode } from '@oplus/core';
 import { OplusError } from '@oplus/core';
 import type { Terminal } from './terminal.ts';
 
 export const EXIT_FINDING = 1;
-export const EXIT_USAGE = 2;
 
 /** Writes the failure and gives the exit code. */
-export function fail(terminal: Terminal, stderr: NodeJS.WritableStream, error: unknown, isDebug: boolean): number {
-  const failure = error instanceof OplusError ? error : new OplusError('INVARIANT', error instanceof Error ? error.message : String(error), { cause: error });
+export function fail(terminal: Terminal, error: unknown, isDebug: boolean): number {
+  const failure = ours(error);
+  const { code, message, path } = failure;
+  const hint = failure.hint ?? HINT;
+  const docs = `docs/errors.md#${code.toLowerCase()}`;
   terminal.progressEnd();
   if (terminal.isJson) {
-    terminal.json({
-      ok: false,
-      error: {
-        code: failure.code,
-        message: failure.message,
-        ...(failure.path === undefined ? {} : { path: failure.path }),
-        ...(failure.hint === undefined ? {} : { hint: failure.hint }),
-      },
-    });
+    terminal.json({ v: 1, ok: false, error: { code, message, ...(isSaid(path) ? { path } : {}), hint, docs } });
   } else {
-    stderr.write(`${terminal.colour.red(`error[${failure.code}]`)}: ${failure.message}\n`);
-    if (failure.path !== undefined && failure.path !== '') stderr.write(`  at: ${failure.path}\n`);
-    if (failure.hint !== undefined) stderr.write(`  hint: ${failure.hint}\n`);
-    stderr.write(`  docs: docs/errors.md#${failure.code.toLowerCase()}\n`);
+    const [line, ...more] = message.split('\n');
+    terminal.note(`${terminal.noteColour.red(`error[${code}]`)}: ${line ?? ''}`);
+    for (const further of more) terminal.note(`  | ${further}`);
+    if (isSaid(path)) terminal.note(`  at: ${path}`);
+    terminal.note(`  hint: ${hint}`);
+    terminal.note(`  docs: ${docs}`);
   }
-  if (isDebug) stderr.write(`${stackOf(failure)}\n`);
-  return EXIT_CODES[failure.code];
+  if (isDebug) terminal.note(stackOf(failure));
+  return EXIT_CODES[code];
 }
+
+const HINT = 'The page below says when this happens and whether trying again may help.';
 
 const EXIT_CODES: { readonly [code in ErrorCode]: number } = {
   INVARIANT: 5,
-  USAGE: EXIT_USAGE,
+  USAGE: 2,
   SCHEMA_INVALID: 3,
-  SKILL_UNKNOWN: EXIT_USAGE,
+  SKILL_UNKNOWN: 2,
   PROTOCOL_VERSION: 3,
   MESSAGE_INVALID: 5,
   TRANSPORT_CLOSED: 5,
@@ -56,6 +55,19 @@ const EXIT_CODES: { readonly [code in ErrorCode]: number } = {
   MODEL_UNREACHABLE: 4,
   MODEL_REFUSED: 4,
 };
+
+/** What is not one of ours is a mistake of ours: an error that nobody has thought of. */
+function ours(error: unknown): OplusError {
+  if (error instanceof OplusError) return error;
+  return new OplusError('INVARIANT', error instanceof Error ? error.message : String(error), {
+    hint: 'This is a mistake in oplus. Report it with what the same command prints with --debug.',
+    cause: error,
+  });
+}
+
+function isSaid(path: string | undefined): path is string {
+  return path !== undefined && path !== '';
+}
 
 function stackOf(error: Error): string {
   const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : '';

@@ -4,55 +4,80 @@
 import type { Writable } from 'node:stream';
 import pc from 'picocolors';
 
-/** Where a command writes. `isJson`: one document on stdout and no words. */
+export type Colours = ReturnType<typeof pc.createColors>;
+
+/** Where a command writes. `isJson`: documents on stdout, and no other data. */
 export type Terminal = {
   readonly isJson: boolean;
   /** A line of data. */
   out(line: string): void;
-  /** A line for people. Silent with `--json`. */
-  say(line: string): void;
-  /** The one document of `--json`. */
+  /** A line for people, on stderr. */
+  note(line: string): void;
+  /** The one document of `--json`, or the next line of a command that streams. */
   json(document: unknown): void;
-  /** Replaces the progress line; nothing when stderr is no terminal, in CI or with `--json`. */
+  /** Replaces the progress line, at most every `PROGRESS_MS`; nothing when stderr is no terminal, in CI or with `--json`. */
   progress(line: string): void;
   /** Removes the progress line. */
   progressEnd(): void;
-  readonly colour: ReturnType<typeof pc.createColors>;
+  /** For data. */
+  readonly colour: Colours;
+  /** For notes. */
+  readonly noteColour: Colours;
 };
 
-export type Streams = { readonly stdout: Writable & { isTTY?: boolean; columns?: number }; readonly stderr: Writable & { isTTY?: boolean; columns?: number } };
+type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-export function openTerminal(streams: Streams, given: { readonly isJson: boolean; readonly isColourOff: boolean; readonly env: NodeJS.ProcessEnv }): Terminal {
-  const { stdout, stderr } = streams;
-  const { isJson, env } = given;
-  const isLive = stderr.isTTY === true && env['CI'] === undefined && env['TERM'] !== 'dumb' && !isJson;
-  const isForced = env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '0';
-  const isColoured = !given.isColourOff && env['NO_COLOR'] === undefined && env['TERM'] !== 'dumb' && (stdout.isTTY === true || isForced);
+export type TerminalOptions = {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  readonly env: NodeJS.ProcessEnv;
+  readonly isJson: boolean;
+  readonly isColourOff: boolean;
+};
+
+/** How often the progress line may change, in milliseconds. */
+export const PROGRESS_MS = 50;
+
+/** Looks at each stream on its own. */
+export function openTerminal({ stdout, stderr, env, isJson, isColourOff }: TerminalOptions): Terminal {
+  const isDumb = env['TERM'] === 'dumb';
+  const isLive = stderr.isTTY === true && !isSaid(env['CI']) && !isDumb && !isJson;
+  const coloursOf = (stream: Stream): Colours => {
+    const isOff = isColourOff || (env['NO_COLOR'] ?? '') !== '' || isDumb;
+    return pc.createColors(!isOff && (stream.isTTY === true || isSaid(env['FORCE_COLOR'])));
+  };
   let hasProgress = false;
+  let progressAtMs = Number.NEGATIVE_INFINITY;
   const clear = (): void => {
     if (hasProgress) stderr.write('\r\u001b[2K');
     hasProgress = false;
   };
+  const out = (line: string): void => {
+    clear();
+    stdout.write(`${line}\n`);
+  };
   return {
     isJson,
-    out: (line) => {
+    out,
+    note: (line) => {
       clear();
-      stdout.write(`${line}\n`);
+      stderr.write(`${line}\n`);
     },
-    say: (line) => {
-      if (isJson) return;
-      clear();
-      stdout.write(`${line}\n`);
-    },
-    json: (document) => {
-      stdout.write(`${JSON.stringify(document)}\n`);
-    },
+    json: (document) => out(JSON.stringify(document)),
     progress: (line) => {
-      if (!isLive) return;
+      const nowMs = performance.now();
+      if (!isLive || nowMs - progressAtMs < PROGRESS_MS) return;
       stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns ?? 80) - 1)}`);
       hasProgress = true;
+      progressAtMs = nowMs;
     },
     progressEnd: clear,
-    colour: pc.createColors(isColoured),
+    colour: coloursOf(stdout),
+    noteColour: coloursOf(stderr),
   };
+}
+
+/** True for a switch in the environment that is set, and not to nothing, `0` or `false`. */
+function isSaid(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value);
 }

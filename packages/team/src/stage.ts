@@ -1,15 +1,18 @@
 /**
  * A stage: the log, bus and blobs that a team stands on, opened together and closed together.
  */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs, Bus, Clock, Durability, Log } from '@oplus/protocol';
 import { memoryBlobs, memoryBus, memoryLog, systemClock } from '@oplus/transport-memory';
-import { connectNats, natsBlobs, natsBus, natsLog, startNatsServer } from '@oplus/transport-nats';
-import type { BrokerConnection, NatsServer } from '@oplus/transport-nats';
+import { connectNats, natsBlobs, natsBus, natsLog } from '@oplus/transport-nats';
+import type { BrokerConnection } from '@oplus/transport-nats';
 import { sqliteBlobs, sqliteLog } from '@oplus/transport-sqlite';
+import { closings, kept } from './closings.ts';
+import type { Closings } from './closings.ts';
+import { makeFolder } from './file-error.ts';
+import { brokerOf, CHANNEL } from './run-broker.ts';
 
-/** Where a team's log lives. `dir` must exist for `sqlite`; `nats` without `url` starts a server whose store is in `dir`. */
+/** Where a team's log lives. `dir` is made for `sqlite`; `nats` without `url` starts a server whose store is in `dir`. */
 export type StageOptions =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly dir: string }
@@ -26,59 +29,63 @@ export type Stage = {
   readonly durability: Durability;
   /** One line for people: what the log is and what an acknowledged append survives. */
   readonly summary: string;
+  /** Of the broker that was given, without credentials. */
+  readonly address: string | undefined;
+  /** Closes everything, what was opened last first, also when something fails on the way; then throws the first error. Idempotent. */
   close(): Promise<void>;
 };
 
 /** Name of the log file of a stage of kind `sqlite`. */
 export const LOG_FILE = 'log.sqlite';
 
-/** Opens a stage. Throws what its adapters throw: `LOG_LOCKED`, `LOG_DAMAGED`, `BROKER_MISSING`, `BROKER_UNREACHABLE` ... */
+/**
+ * Opens a stage. Throws what its adapters throw (`LOG_LOCKED`, `LOG_DAMAGED`, `BROKER_MISSING`, `BROKER_UNREACHABLE` ...), after
+ * closing what it had opened.
+ */
 export async function openStage(options: StageOptions): Promise<Stage> {
+  const opened = closings();
+  try {
+    return { ...(await open(options, opened)), clock: systemClock(), close: opened.close };
+  } catch (error) {
+    await opened.close().catch(() => undefined); // The first error is the one that matters.
+    throw error;
+  }
+}
+
+type Opened = Omit<Stage, 'clock' | 'close'>;
+
+function open(options: StageOptions, opened: Closings): Promise<Opened> {
   switch (options.kind) {
     case 'memory':
-      return openMemory();
+      return openMemory(opened);
     case 'sqlite':
-      return openSqlite(options.dir);
+      return openSqlite(options.dir, opened);
     case 'nats':
-      return openNats(options);
+      return openNats(options, opened);
   }
 }
 
-/** Closes in order, all of them, and throws the first error at the end. */
-async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const close of closings) {
-    try {
-      await close();
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw errors[0];
-}
-
-async function openMemory(): Promise<Stage> {
-  const log = memoryLog();
-  const bus = memoryBus();
-  const blobs = memoryBlobs();
+async function openMemory(opened: Closings): Promise<Opened> {
+  const blobs = kept(memoryBlobs(), opened);
+  const log = kept(memoryLog(), opened);
+  const bus = kept(memoryBus(), opened);
   return {
     kind: 'memory',
     log,
     coordinatorBus: bus,
     workerBus: bus,
     blobs,
-    clock: systemClock(),
     durability: log.durability,
     summary: 'memory: nothing survives the end of this process',
-    close: () => closeAll([() => bus.close(), () => log.close(), () => blobs.close()]),
+    address: undefined,
   };
 }
 
-async function openSqlite(dir: string): Promise<Stage> {
-  await mkdir(dir, { recursive: true });
-  const log = await sqliteLog(join(dir, LOG_FILE));
-  const bus = memoryBus();
-  const blobs = await sqliteBlobs(join(dir, 'blobs.sqlite'));
+async function openSqlite(dir: string, opened: Closings): Promise<Opened> {
+  await makeFolder(dir);
+  const blobs = kept(await sqliteBlobs(join(dir, BLOBS_FILE)), opened);
+  const log = kept(await sqliteLog(join(dir, LOG_FILE)), opened);
+  const bus = kept(memoryBus(), opened);
   const { sqliteVersion, journalMode } = log.settings();
   return {
     kind: 'sqlite',
@@ -86,52 +93,35 @@ async function openSqlite(dir: string): Promise<Stage> {
     coordinatorBus: bus,
     workerBus: bus,
     blobs,
-    clock: systemClock(),
     durability: log.durability,
     summary: `SQLite ${sqliteVersion}, ${journalMode} and synchronous=FULL: survives a power cut`,
-    close: () => closeAll([() => bus.close(), () => log.close(), () => blobs.close()]),
+    address: undefined,
   };
 }
 
-async function openNats(options: Extract<StageOptions, { kind: 'nats' }>): Promise<Stage> {
-  const server = options.url === undefined ? await startNatsServer({ dir: join(options.dir, 'nats') }) : undefined;
-  const closings: (() => Promise<void>)[] = server === undefined ? [] : [() => server.stop()];
-  try {
-    const connect = async (name: string): Promise<BrokerConnection> => {
-      const connection = await connectNats({
-        url: options.url ?? (server as NatsServer).url,
-        name,
-        ...(server === undefined ? {} : { auth: server.auth }),
-      });
-      closings.unshift(() => connection.close());
-      return connection;
-    };
-    const forCoordinator = await connect('oplus coordinator');
-    const forWorkers = await connect('oplus workers');
-    const { namespace } = options;
-    const log = await natsLog(forCoordinator, { namespace, shard: 'main', ...(server === undefined ? {} : { durability: server.durability }) });
-    closings.unshift(() => log.close());
-    const blobs = await natsBlobs(forWorkers, { namespace });
-    closings.unshift(() => blobs.close());
-    const coordinatorBus = natsBus(forCoordinator, { namespace });
-    const workerBus = natsBus(forWorkers, { namespace });
-    closings.unshift(
-      () => workerBus.close(),
-      () => coordinatorBus.close(),
-    );
-    return {
-      kind: 'nats',
-      log,
-      coordinatorBus,
-      workerBus,
-      blobs,
-      clock: systemClock(),
-      durability: log.durability,
-      summary: `NATS ${forCoordinator.version()} at ${forCoordinator.address}: ${log.durability === 'power' ? 'survives a power cut' : 'survives kill -9 of everything, not a power cut'}`,
-      close: () => closeAll(closings),
-    };
-  } catch (error) {
-    await closeAll(closings).catch(() => undefined);
-    throw error;
-  }
+async function openNats(options: Extract<StageOptions, { kind: 'nats' }>, opened: Closings): Promise<Opened> {
+  const { namespace } = options;
+  const { url, auth, durability } = await brokerOf(options, opened);
+  const connect = async (name: string): Promise<BrokerConnection> =>
+    kept(await connectNats({ url, name, ...(auth === undefined ? {} : { auth }) }), opened);
+  const forWorkers = await connect('oplus workers');
+  const forCoordinator = await connect('oplus coordinator');
+  const blobs = kept(await natsBlobs(forWorkers, { namespace }), opened);
+  const settings = durability === undefined ? {} : { durability };
+  const log = kept(await natsLog(forCoordinator, { namespace, shard: CHANNEL, ...settings }), opened);
+  const workerBus = kept(natsBus(forWorkers, { namespace }), opened);
+  const coordinatorBus = kept(natsBus(forCoordinator, { namespace }), opened);
+  const survives = log.durability === 'power' ? 'survives a power cut' : 'survives kill -9 of everything, not a power cut';
+  return {
+    kind: 'nats',
+    log,
+    coordinatorBus,
+    workerBus,
+    blobs,
+    durability: log.durability,
+    summary: `NATS ${forCoordinator.version()} at ${forCoordinator.address}: ${survives}`,
+    address: options.url === undefined ? undefined : forCoordinator.address,
+  };
 }
+
+const BLOBS_FILE = 'blobs.sqlite';

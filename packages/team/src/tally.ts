@@ -6,9 +6,10 @@ import type { Sealed, Space } from '@oplus/core';
 import type { Replica } from '@oplus/protocol';
 
 /**
- * `repaired` counts steps that were refused at least once and then committed. `concurrent` counts committed proposals that had
- * not seen another commit which stands before them: merged side by side. Tokens are those of prompts: a step is one turn of
- * the loop, one prompt; an event takes one step, and one more for every repair.
+ * - `proposals`: what the log decided, `committed` and `rejected`.
+ * - `concurrent`: committed proposals that had not seen another commit which stands before them: merged side by side.
+ * - `repaired`: events that ended in a commit after at least one attempt that was unreadable, refused or rejected.
+ * - `stalled`: events that were given up.
  */
 export type RunTally = {
   readonly proposals: number;
@@ -20,7 +21,12 @@ export type RunTally = {
   readonly tokens: TokenTally;
 };
 
+/**
+ * Tokens of prompts. A step is one turn of the loop, one prompt; an event takes one step, and one more for every repair. Means
+ * are rounded to whole tokens.
+ */
 export type TokenTally = {
+  readonly prompts: number;
   readonly total: number;
   readonly perStepMean: number;
   readonly perStepMax: number;
@@ -29,6 +35,7 @@ export type TokenTally = {
 };
 
 export type Tally = {
+  /** Counts a closed event. */
   step(result: StepResult): void;
   read(): RunTally;
   close(): void;
@@ -37,9 +44,9 @@ export type Tally = {
 /** Follows a replica from now on. */
 export function tallyOf(replica: Replica): Tally {
   const counts = { proposals: 0, committed: 0, rejected: 0, repaired: 0, stalled: 0, concurrent: 0 };
-  const tokens = { total: 0, steps: 0, stepMax: 0, events: 0, eventMax: 0 };
+  const tokens = { total: 0, prompts: 0, stepMax: 0, events: 0, eventMax: 0 };
+  let newestCommit = -1;
   const end = replica.onChange((_space: Space, sealed: Sealed | undefined) => {
-    let committedBefore = 0;
     for (const { admitted, verdict } of sealed?.decided ?? []) {
       counts.proposals += 1;
       if (verdict.kind === 'rejected') {
@@ -47,27 +54,28 @@ export function tallyOf(replica: Replica): Tally {
         continue;
       }
       counts.committed += 1;
-      if (committedBefore > 0 || admitted.proposal.base.revision < verdict.revision - 1) counts.concurrent += 1;
-      committedBefore += 1;
+      if (newestCommit > admitted.proposal.base.revision) counts.concurrent += 1;
+      newestCommit = verdict.revision;
     }
   });
   return {
     step: (result) => {
-      const steps = result.attempts.map((attempt) => attempt.tokens.total);
-      const eventTotal = steps.reduce((sum, count) => sum + count, 0);
+      const prompts = result.attempts.map((attempt) => attempt.tokens.total);
+      const eventTotal = prompts.reduce((sum, count) => sum + count, 0);
       tokens.total += eventTotal;
-      tokens.steps += steps.length;
-      tokens.stepMax = Math.max(tokens.stepMax, ...steps);
+      tokens.prompts += prompts.length;
+      tokens.stepMax = Math.max(tokens.stepMax, ...prompts);
       tokens.events += 1;
       tokens.eventMax = Math.max(tokens.eventMax, eventTotal);
       if (result.outcome === 'stalled') counts.stalled += 1;
-      else if (result.attempts.length > 1) counts.repaired += 1;
+      else if (result.outcome !== 'passed' && result.attempts.length > 1) counts.repaired += 1;
     },
     read: () => ({
       ...counts,
       tokens: {
+        prompts: tokens.prompts,
         total: tokens.total,
-        perStepMean: mean(tokens.total, tokens.steps),
+        perStepMean: mean(tokens.total, tokens.prompts),
         perStepMax: tokens.stepMax,
         perEventMean: mean(tokens.total, tokens.events),
         perEventMax: tokens.eventMax,

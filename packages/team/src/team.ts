@@ -7,10 +7,12 @@ import { openCoordinator } from '@oplus/coordinator';
 import type { Replica } from '@oplus/protocol';
 import type { Worker } from '@oplus/worker';
 import { join } from '@oplus/worker';
+import { closings } from './closings.ts';
+import { CHANNEL } from './run-broker.ts';
 import type { Stage } from './stage.ts';
 
 export type TeamOptions = {
-  readonly stage: Stage;
+  readonly stage: Pick<Stage, 'log' | 'coordinatorBus' | 'workerBus' | 'clock'>;
   readonly space: string;
   readonly schema: StateSchema;
   readonly agents: readonly { readonly name: string; readonly role: string }[];
@@ -27,11 +29,11 @@ export type Team = {
   readonly workers: readonly Worker[];
   /** The space as the coordinator has appended it, shared by all workers of the process. */
   readonly replica: Replica;
+  /** Lets everybody leave the space, in the log. Throws why the coordinator has ended, when it has. */
+  leave(): Promise<void>;
+  /** Ends coordinator and workers, and not the stage. Idempotent. */
   close(): Promise<void>;
 };
-
-/** Name of the channel and of the shard that a team of one process uses. */
-export const CHANNEL = 'main';
 
 /** Opens the coordinator, then lets every agent join. Throws what they throw; closes what it opened when one fails. */
 export async function openTeam(options: TeamOptions): Promise<Team> {
@@ -45,15 +47,38 @@ export async function openTeam(options: TeamOptions): Promise<Team> {
     nonces: new Map([[space, nonce]]),
     ...(isBarrier ? { barrier: { agents: agents.length } } : {}),
   });
+  const opened = closings();
+  const failed = new AbortController();
   try {
     const replica = coordinator.replica(space);
-    const workers = await Promise.all(
-      agents.map(({ name, role }) =>
-        join({ bus: stage.workerBus, clock: stage.clock, channel: CHANNEL, replica, agent: name, role, session: `${session}-${name}` }),
-      ),
+    const joined = await Promise.allSettled(
+      agents.map(async ({ name, role }) => {
+        try {
+          const base = { bus: stage.workerBus, clock: stage.clock, channel: CHANNEL, replica, signal: failed.signal };
+          const worker = await join({ ...base, agent: name, role, session: `${session}-${name}` });
+          opened.add(() => worker.close());
+          return worker;
+        } catch (error) {
+          // The others would wait for ever where a round needs everybody.
+          failed.abort(error);
+          throw error;
+        }
+      }),
     );
-    return { coordinator, workers, replica, close: () => coordinator.close() };
+    failed.signal.throwIfAborted();
+    const workers = joined.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    opened.add(() => coordinator.close());
+    return {
+      coordinator,
+      workers,
+      replica,
+      leave: async () => {
+        await Promise.all(workers.map((worker) => worker.leave()));
+      },
+      close: opened.close,
+    };
   } catch (error) {
+    await opened.close().catch(() => undefined);
     await coordinator.close();
     throw error;
   }

@@ -2,7 +2,6 @@
  * `oplus doctor`: what this machine has and what it lacks, one line each, with what to do about it.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OplusError } from '@oplus/core';
 import { describeNatsServer, findNatsServer, startNatsServer } from '@oplus/transport-nats';
@@ -17,7 +16,7 @@ export type DoctorOptions = { readonly natsUrl?: string; readonly dir: string };
 export async function doctorCommand(terminal: Terminal, options: DoctorOptions): Promise<number> {
   const lines = [nodeLine(), await sqliteLine(options.dir), ...(await brokerLines(options.natsUrl)), modelLine()];
   const isSound = lines.every((line) => line.level !== 'fail');
-  if (terminal.isJson) terminal.json({ ok: isSound, checks: lines });
+  if (terminal.isJson) terminal.json({ v: 1, ok: isSound, checks: lines });
   else {
     const { colour } = terminal;
     const paint = { ok: colour.green, warn: colour.yellow, fail: colour.red };
@@ -59,13 +58,15 @@ async function brokerLines(url: string | undefined): Promise<readonly Line[]> {
   try {
     if (url !== undefined) return linesOf(await describeNatsServer({ url }), url);
     const binary = await findNatsServer(undefined);
-    const server = await startNatsServer({ dir: await mkdtemp(join(tmpdir(), 'oplus-doctor-')), isMonitored: true });
+    const server = await startNatsServer({ dir: 'temporary', binary: binary.path, isMonitored: true });
     try {
-      const lines = linesOf(await describeNatsServer({ url: server.url, auth: server.auth, ...(server.monitorUrl === undefined ? {} : { monitorUrl: server.monitorUrl }) }), binary.path);
-      return lines;
+      const { auth, monitorUrl } = server;
+      return linesOf(
+        await describeNatsServer({ url: server.url, auth, ...(monitorUrl === undefined ? {} : { monitorUrl }) }),
+        binary.path,
+      );
     } finally {
       await server.stop();
-      await rm(server.dir, { recursive: true, force: true });
     }
   } catch (error) {
     return [failed('nats', error, url === undefined ? 'warn' : 'fail', 'Needed only for --log nats.')];
@@ -95,9 +96,18 @@ function modelLine(): Line {
   const key = process.env['OPENAI_API_KEY'];
   const base = process.env['OPENAI_BASE_URL'];
   if (key === undefined && base === undefined) {
-    return { name: 'model', level: 'ok', text: 'none configured: runs use the scripted model', fix: 'For a real one set OPENAI_API_KEY (and OPENAI_BASE_URL), then --model openai:<name>.' };
+    return {
+      name: 'model',
+      level: 'ok',
+      text: 'none configured: runs use the scripted model',
+      fix: 'For a real one set OPENAI_API_KEY (and OPENAI_BASE_URL), then --model openai:<name>.',
+    };
   }
-  return { name: 'model', level: 'ok', text: `openai at ${base === undefined ? 'its own address' : hostOf(base)}, key ${key === undefined ? 'not set' : 'set'}` };
+  return {
+    name: 'model',
+    level: 'ok',
+    text: `openai at ${base === undefined ? 'its own address' : hostOf(base)}, key ${key === undefined ? 'not set' : 'set'}`,
+  };
 }
 
 /** The address without credentials, path or query. */
@@ -111,5 +121,10 @@ function hostOf(url: string): string {
 
 function failed(name: string, error: unknown, level: 'warn' | 'fail', fix: string): Line {
   const failure = error instanceof OplusError ? error : undefined;
-  return { name, level, text: failure === undefined ? String(error) : `${failure.code}: ${failure.message}`, fix: failure?.hint ?? fix };
+  return {
+    name,
+    level,
+    text: failure === undefined ? String(error) : `${failure.code}: ${failure.message}`,
+    fix: failure?.hint ?? fix,
+  };
 }

@@ -1,66 +1,122 @@
 /**
  * `oplus log [dir]`: who proposed what, and what came of it; newest last.
  */
-import type { Decided, SystemEvent } from '@oplus/core';
-import { openHistory } from '../history.ts';
+import { nearestWord } from '@oplus/agent';
+import { OplusError, pointer } from '@oplus/core';
+import type { Decided, Json, JsonObject, Sealed, SystemEvent } from '@oplus/core';
+import { agentNames, UNFINISHED, withHistory } from '../history.ts';
+import type { History, HistoryOptions } from '../history.ts';
 import type { Terminal } from '../terminal.ts';
+import { readPath } from './show.ts';
 
-export type LogOptions = { readonly agent?: string; readonly rejected?: boolean; readonly path?: string };
+export type LogOptions = HistoryOptions & { readonly agent?: string; readonly rejected?: boolean; readonly path?: string };
 
 export async function logCommand(terminal: Terminal, dir: string | undefined, options: LogOptions): Promise<number> {
-  const history = await openHistory(dir);
-  const isFiltered = options.agent !== undefined || options.rejected === true || options.path !== undefined;
-  for await (const { sealed } of history.rounds()) {
-    if (!isFiltered) for (const event of sealed.events) writeEvent(terminal, sealed.revision, event);
-    for (const decided of sealed.decided) if (isWanted(decided, options)) writeDecided(terminal, sealed.revision, decided);
-  }
-  return 0;
+  if (options.path !== undefined) readPath(options.path);
+  return withHistory(dir, options, async (history) => {
+    checkAgent(history, options.agent);
+    const write = terminal.isJson ? jsonWriter(terminal) : lineWriter(terminal, history);
+    const isFiltered = options.agent !== undefined || options.rejected === true || options.path !== undefined;
+    if (!history.isFinished) terminal.note(UNFINISHED);
+    for await (const sealed of history.rounds()) {
+      if (!isFiltered) for (const event of sealed.events) write.event(sealed, event);
+      for (const decided of sealed.decided) if (isWanted(decided, options)) write.decided(sealed, decided);
+    }
+    return 0;
+  });
+}
+
+type Writer = { event(sealed: Sealed, event: SystemEvent): void; decided(sealed: Sealed, decided: Decided): void };
+
+function jsonWriter(terminal: Terminal): Writer {
+  return {
+    event: ({ revision }, event) => terminal.json({ v: 1, revision, event }),
+    decided: ({ revision }, { admitted, verdict }) => terminal.json({ v: 1, revision, proposal: admitted.proposal, verdict }),
+  };
+}
+
+/** Columns: revision, dot, verdict, base where it was not the newest, action, fields; below it what there is to say of each path. */
+function lineWriter(terminal: Terminal, { run }: History): Writer {
+  const { colour } = terminal;
+  const dotChars = Math.max(...agentNames(run.agents).map((name) => name.length)) + 1 + String(run.steps).length;
+  const head = (revision: number, who: string, what: string): string =>
+    `r${String(revision).padEnd(REVISION_CHARS)} ${who.padEnd(dotChars)}  ${what.padEnd(VERDICT_CHARS)}`;
+  const below = (text: string): void => terminal.out(`${' '.repeat(REVISION_CHARS + 2)}${text}`);
+  return {
+    event: ({ revision }, event) => {
+      const isGenesis = event.kind === 'genesis';
+      const more = isGenesis ? `  schema ${event.schema.slice(0, 16)}` : '';
+      terminal.out(colour.dim(`${head(revision, isGenesis ? '' : event.agent, event.kind)}${more}`.trimEnd()));
+    },
+    decided: ({ revision }, { admitted, verdict }) => {
+      const { agent, n, base, patch, action } = admitted.proposal;
+      const isCommitted = verdict.kind === 'committed';
+      const on = base.revision < revision - 1 ? `on r${base.revision}` : '';
+      const said = action === undefined ? '' : actionText(action.name, action.args);
+      const line = head(revision, `${agent}#${n}`, isCommitted ? 'committed' : 'rejected');
+      const painted = isCommitted
+        ? line.replace('committed', colour.green('committed'))
+        : line.replace('rejected', colour.yellow('rejected'));
+      terminal.out(
+        `${painted}  ${on.padEnd(BASE_CHARS)}  ${said.padEnd(ACTION_CHARS)}  ${colour.dim(fieldsOf(patch).join(' '))}`.trimEnd(),
+      );
+      if (verdict.kind === 'rejected') {
+        for (const { code, path, rule, have, by, hint } of verdict.issues) {
+          const there = have === undefined ? '' : `, there is ${JSON.stringify(have)}`;
+          below(
+            `${colour.yellow(code)} ${path === '' ? 'the patch' : path} (${rule})${there}${by === undefined ? '' : ` by ${by}`}: ${hint}`,
+          );
+        }
+        return;
+      }
+      for (const [path, outcome] of Object.entries(verdict.outcomes ?? {})) {
+        below(`${outcome.kind} ${path}${outcome.kind === 'superseded' ? ` by ${outcome.by}` : ''}`);
+      }
+    },
+  };
+}
+
+const REVISION_CHARS = 5;
+const VERDICT_CHARS = 9;
+const BASE_CHARS = 3 + REVISION_CHARS;
+const ACTION_CHARS = 40;
+
+function actionText(name: string, args: JsonObject): string {
+  const said = Object.entries(args).map(([arg, value]) => `${arg}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return [name, ...said].join(' ');
+}
+
+function checkAgent({ run }: History, agent: string | undefined): void {
+  const names = agentNames(run.agents);
+  if (agent === undefined || names.includes(agent)) return;
+  const near = nearestWord(agent, names);
+  throw new OplusError('USAGE', `no agent of this run is called ${agent.slice(0, 64)}`, {
+    hint: near === undefined ? `The agents are ${names.join(', ')}.` : `Did you mean ${near}?`,
+  });
 }
 
 function isWanted({ admitted, verdict }: Decided, { agent, rejected, path }: LogOptions): boolean {
   const { proposal } = admitted;
   if (agent !== undefined && proposal.agent !== agent) return false;
   if (rejected === true && verdict.kind === 'committed') return false;
-  return path === undefined || fieldsOf(proposal.patch).some((field) => field === path || path.startsWith(`${field}/`) || field.startsWith(`${path}/`));
+  return (
+    path === undefined ||
+    fieldsOf(proposal.patch).some((one) => `${one}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${one}/`))
+  );
 }
 
-/** `/shelves/S001`: fields and the keys below their verbs. */
-function fieldsOf(patch: { readonly [field: string]: unknown }): readonly string[] {
+/** What a patch touches, as pointers: `/received`, `/shelves/S001`. */
+function fieldsOf(patch: JsonObject): readonly string[] {
   return Object.entries(patch).flatMap(([field, verbs]) => {
-    const keys = Object.values(verbs as object).flatMap((value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : []));
-    return keys.length === 0 ? [`/${field}`] : keys.map((key) => `/${field}/${key}`);
+    const keys = Object.entries(verbs as JsonObject).flatMap(([verb, value]) => (KEYED.has(verb) ? keysOf(value) : []));
+    return keys.length === 0 ? [pointer(field)] : [...new Set(keys)].map((key) => pointer(field, key));
   });
 }
 
-function writeEvent(terminal: Terminal, revision: number, event: SystemEvent): void {
-  if (terminal.isJson) terminal.json({ revision, event });
-  else terminal.out(terminal.colour.dim(`r${revision}  ${event.kind}${event.kind === 'genesis' ? ` schema ${event.schema.slice(0, 16)}` : ` ${event.agent}`}`));
-}
+/** Verbs whose value is keyed by what stands below the field. */
+const KEYED: ReadonlySet<string> = new Set(['at', 'put', 'patch', 'drop']);
 
-function writeDecided(terminal: Terminal, revision: number, { admitted, verdict }: Decided): void {
-  const { proposal } = admitted;
-  if (terminal.isJson) {
-    terminal.json({ revision, proposal, verdict });
-    return;
-  }
-  const { colour } = terminal;
-  const isCommitted = verdict.kind === 'committed';
-  const behind = revision - 1 - proposal.base.revision;
-  const action = proposal.action === undefined ? '' : `  ${proposal.action.name}(${Object.entries(proposal.action.args)
-          .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-          .join(', ')})`;
-  terminal.out(
-    `r${revision}  ${proposal.agent}#${proposal.n}  ${isCommitted ? colour.green('committed') : colour.yellow('rejected ')}${action}  ${colour.dim(
-      `${fieldsOf(proposal.patch).join(' ')}${behind > 0 ? `  on r${proposal.base.revision}` : ''}`,
-    )}`,
-  );
-  if (verdict.kind === 'rejected') {
-    for (const issue of verdict.issues) {
-      const have = issue.have === undefined ? '' : `, there is ${JSON.stringify(issue.have)}`;
-      const by = issue.by === undefined ? '' : ` by ${issue.by}`;
-      terminal.out(`      ${colour.yellow(issue.code)} ${issue.path} (${issue.rule})${have}${by}: ${issue.hint}`);
-    }
-  } else {
-    for (const [path, outcome] of Object.entries(verdict.outcomes ?? {})) terminal.out(`      ${outcome.kind} ${path}${outcome.kind === 'superseded' ? ` by ${outcome.by}` : ''}`);
-  }
+function keysOf(value: Json): readonly string[] {
+  if (Array.isArray(value)) return value.filter((key): key is string => typeof key === 'string');
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
 }

@@ -169,6 +169,64 @@ test('[WK23] a record that was announced and never stored gives way to the one t
   await Promise.all([replica.close(), honest.close()]);
 });
 
+test('[WK22] a log that ends before what was announced is damaged, or somebody lies: both stop the follower', async () => {
+  const { table, bodies, server } = await tableWithLog(2);
+  const replica = await table.follow();
+  server.announce(encodeAnnouncement(bodies.length + 1, forgedAfter(bodies)));
+  await table.rest();
+  expect(replica.failure()).toBe(undefined);
+  await table.pass(1_000, 1_000);
+  expect(replica.failure()).toMatchObject({ code: 'LOG_DAMAGED' });
+  await replica.close();
+});
+
+test('[WK23] what was announced is confirmed by the log, and read again only from there', async () => {
+  const { bodies } = await tableWithLog(5);
+  const table = new Table();
+  const server = await table.bus().serve('main', () => undefined);
+  const replica = await table.follow();
+  const reads: number[] = [];
+  table.faults.read = (from) => void reads.push(from);
+  const announce = async (from: number, to: number): Promise<void> => {
+    table.store.bodies.push(...bodies.slice(from, to));
+    for (let i = from; i < to; i += 1) server.announce(encodeAnnouncement(i + 1, bodies[i] as string));
+    await table.rest();
+    await table.pass(1_000, 1_000);
+  };
+  await announce(0, 4);
+  await announce(4, bodies.length);
+  expect([doneOf(replica), reads]).toEqual([5, [4, bodies.length]]);
+  await replica.close();
+});
+
+test('[WK22] a log that is shorter than it was is damaged, and whoever waits is told', async () => {
+  const table = new Table();
+  const coordinator = await table.lead();
+  const replica = await table.follow();
+  const worker = await table.join(replica, 'ann');
+  await worker.newest().propose({ patch: { done: { inc: 1 } } });
+  await table.pass(1_000, 1_000);
+  await coordinator.close();
+  table.store.bodies.splice(2);
+  const successor = await table.lead();
+  // It has never heard of ann, and says so; ann knows better.
+  const answer = worker.newest().propose({ patch: { done: { inc: 1 } } });
+  answer.catch(() => undefined);
+  await table.pass(4_000, 250);
+  expect(replica.failure()).toMatchObject({ code: 'LOG_DAMAGED' });
+  await expect(answer).rejects.toMatchObject({ code: 'LOG_DAMAGED' });
+  await replica.close();
+  await successor.close();
+  expect(table.clock.nextDueMs()).toBe(undefined);
+});
+
+test('[WK24] a follower that cannot be opened leaves nothing behind', async () => {
+  const { table } = await tableWithLog(1);
+  await expect(table.follow({ pollMs: -1 })).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(table.follow({ channel: 'no channel' })).rejects.toMatchObject({ code: 'USAGE' });
+  expect(table.clock.nextDueMs()).toBe(undefined);
+});
+
 test('[WK24] a closed follower calls back no more, and a listener that throws costs nobody else anything', async () => {
   const { table, bodies, server } = await tableWithLog(3);
   const seen: number[] = [];

@@ -5,8 +5,8 @@
  * once and a crowd shares one append.
  */
 import { OplusError, SPACE_PATTERN } from '@oplus/core';
-import type { ErrorCode, Sealed, Space, StateSchema } from '@oplus/core';
-import { encodeAnnouncement } from '@oplus/protocol';
+import type { Sealed, Space, StateSchema } from '@oplus/core';
+import { encodeAnnouncement, isPassing } from '@oplus/protocol';
 import type { Bus, ChannelServer, Clock, Log, Replica, StoredRecord } from '@oplus/protocol';
 import type { Barrier } from './barrier.ts';
 import { recover } from './recover.ts';
@@ -56,8 +56,6 @@ export async function openCoordinator(options: CoordinatorOptions): Promise<Coor
 const RETRY_MS = 200;
 
 const NONCE_CHARS_MAX = 64;
-
-const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['TRANSPORT_TIMEOUT', 'BROKER_UNREACHABLE', 'LOG_LOCKED']);
 
 type Listener = (space: Space, sealed: Sealed | undefined) => void;
 
@@ -272,11 +270,6 @@ class RunningCoordinator implements Coordinator {
     for await (const record of this.#options.log.read(from)) records.push(record);
     return records;
   }
-}
-
-/** True for errors of the log after which the same question may be answered. */
-function isPassing(error: unknown): boolean {
-  return error instanceof OplusError && PASSING.has(error.code);
 }
 
 function ofLog(error: unknown): OplusError {

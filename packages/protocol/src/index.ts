@@ -15,6 +15,7 @@ export {
   verdictShape,
   welcomeShape,
 } from './message.ts';
+export { isPassing } from './passing.ts';
 export type { Blobs } from './ports/blobs.ts';
 export { BLOB_BYTES_MAX } from './ports/blobs.ts';
 export type { Attachment, Bus, ChannelServer, Closable } from './ports/bus.ts';

@@ -1,8 +1,9 @@
 /** Folding with the wrong definition in hand. */
-import { composeRecord, counter, emptyShard, foldRecord, loadState, seal } from '@oplus/core';
+import { composeRecord, counter, emptyShard, foldRecord, loadState, OplusError, seal } from '@oplus/core';
 import type { Shard, Space, StateSchema } from '@oplus/core';
 import { expect, test } from 'vitest';
 import { foldLogRecord } from './log-fold.ts';
+import { isPassing } from './passing.ts';
 import { sha256 } from './sha256.ts';
 
 const ours = loadState({ name: 'board', version: 1, fields: { done: counter() } }, sha256);
@@ -36,4 +37,12 @@ test('[MSG8] a void record of another definition stays void', () => {
   const { shard, body } = birthOf(ours);
   const born = foldLogRecord(shard, { index: 1, body }).shard;
   expect(foldLogRecord(born, { index: 2, body: birthOf(theirs).body }).kind).toBe('void');
+});
+
+test('[MSG9] what passes is told from what does not', () => {
+  for (const code of ['TRANSPORT_TIMEOUT', 'BROKER_UNREACHABLE', 'LOG_LOCKED'] as const)
+    expect(isPassing(new OplusError(code, 'x'))).toBe(true);
+  for (const code of ['LOG_FULL', 'LOG_DAMAGED', 'TRANSPORT_CLOSED', 'BROKER_REFUSED', 'INVARIANT'] as const)
+    expect(isPassing(new OplusError(code, 'x'))).toBe(false);
+  expect([isPassing(new Error('TRANSPORT_TIMEOUT')), isPassing(undefined)]).toEqual([false, false]);
 });

@@ -2,11 +2,11 @@
  * A follower: folds the records of a log into a replica of one space, entry by entry to the same digest.
  *
  * Announcements save reads and are never believed against the log: the log is read whenever one is missing or does not fit, and
- * when somebody knows of a newer revision. What was folded from announcements alone is folded anew when it turns out void.
+ * when somebody knows of a newer revision. What was folded from announcements alone is folded anew when the log holds something else.
  */
 import { emptyShard, OplusError } from '@oplus/core';
 import type { Sealed, Shard, Space, StateSchema } from '@oplus/core';
-import { foldLogRecord, readAnnouncement } from '@oplus/protocol';
+import { foldLogRecord, isPassing, readAnnouncement } from '@oplus/protocol';
 import type { Bus, Clock, Closable, LogReader, Replica, StoredRecord } from '@oplus/protocol';
 
 export type FollowOptions = {
@@ -37,9 +37,10 @@ type Listener = (space: Space, sealed: Sealed | undefined) => void;
 class Follower implements Replica {
   readonly #options: FollowOptions;
   readonly #listeners = new Set<Listener>();
-  /** As far as the log itself was read, and as far as we are with announcements. */
+  /** As far as the log itself was read, and as far as we are with announcements, of which the newest is kept. */
   #read: Shard;
   #shard: Shard;
+  #announced = '';
   #listening: Closable | undefined;
   #reading: Promise<void> | undefined;
   #isReadDue = false;
@@ -56,14 +57,16 @@ class Follower implements Replica {
   }
 
   async open(): Promise<void> {
-    this.#listening = await this.#options.bus.listen(this.#options.channel, (text) => this.#onAnnouncement(text));
-    await this.#catchUp();
-    const error = this.#failure ?? this.#trouble;
-    if (error !== undefined) {
+    try {
+      this.#listening = await this.#options.bus.listen(this.#options.channel, (text) => this.#onAnnouncement(text));
+      await this.#catchUp();
+      const error = this.#failure ?? this.#trouble;
+      if (error !== undefined) throw error;
+      this.#schedulePoll();
+    } catch (error) {
       await this.close();
       throw error;
     }
-    this.#schedulePoll();
   }
 
   space(): Space {
@@ -108,6 +111,7 @@ class Follower implements Replica {
       const folded = foldLogRecord(this.#shard, record);
       if (folded.kind === 'void') return false;
       this.#shard = folded.shard;
+      this.#announced = record.body;
       for (const sealed of folded.sealed) this.#notify(sealed);
       return true;
     } catch {
@@ -131,27 +135,37 @@ class Follower implements Replica {
       try {
         await this.#readToTail();
       } catch (error) {
-        if (this.#isClosed) return;
-        this.#trouble = error as Error;
-        if (isPassing(error)) return; // The poll tries again.
-        this.#failure = error as Error;
-        this.#notify(undefined);
+        this.#onTrouble(error);
+        return;
       }
     }
   }
 
+  /** What passes is left to the next look. */
+  #onTrouble(error: unknown): void {
+    if (this.#isClosed || this.#failure !== undefined) return;
+    this.#trouble = error as Error;
+    if (isPassing(error)) return;
+    this.#failure = error as Error;
+    this.#notify(undefined);
+  }
+
   async #readToTail(): Promise<void> {
-    // What announcements told is in the log too, unless they were wrong: then it is read again from where the log was last read.
-    let isAhead = this.#shard.index > this.#read.index;
-    for await (const record of this.#options.log.read(this.#shard.index + 1)) {
+    const { index } = this.#shard;
+    const isAhead = index > this.#read.index;
+    for await (const record of this.#options.log.read(isAhead ? index : index + 1)) {
       if (this.#isClosed) return;
-      const folded = foldLogRecord(this.#shard, record);
-      if (folded.kind === 'void' && isAhead) {
+      if (record.index === index) {
+        // Chained as it is, the newest announced record vouches for all before it; if it is not in the log, they are read again.
+        if (record.body === this.#announced) {
+          this.#read = this.#shard;
+          continue;
+        }
         this.#shard = this.#read;
         this.#isReadDue = true;
         return;
       }
-      isAhead = false;
+      const folded = foldLogRecord(this.#shard, record);
       this.#shard = folded.shard;
       this.#read = folded.shard;
       if (folded.kind === 'folded') for (const sealed of folded.sealed) this.#notify(sealed);
@@ -175,14 +189,25 @@ class Follower implements Replica {
   #schedulePoll(): void {
     if (this.#isClosed || this.#failure !== undefined) return;
     this.#cancelPoll = this.#options.clock.after(this.#options.pollMs ?? POLL_MS, () => {
-      void this.#catchUp().then(() => this.#schedulePoll());
+      void this.#look().then(() => this.#schedulePoll());
     });
+  }
+
+  /** Compares with the tail of the log, then reads on. Never rejects. */
+  async #look(): Promise<void> {
+    const { index } = this.#shard;
+    try {
+      const tail = await this.#options.log.tail();
+      if (tail < index) throw wentBackwards(index, tail);
+    } catch (error) {
+      this.#onTrouble(error);
+    }
+    await this.#catchUp();
   }
 }
 
-function isPassing(error: unknown): boolean {
-  return (
-    error instanceof OplusError &&
-    (error.code === 'TRANSPORT_TIMEOUT' || error.code === 'BROKER_UNREACHABLE' || error.code === 'LOG_LOCKED')
-  );
+function wentBackwards(index: number, tail: number): OplusError {
+  return new OplusError('LOG_DAMAGED', `the log went backwards: record ${index} was there, the newest is ${tail}`, {
+    hint: 'It was restored from an older copy, or lost its tail in a power cut.',
+  });
 }

@@ -21,8 +21,16 @@ test('[BEN6] an engine that decides one after another has no anomaly, on whateve
 test('[BEN6] answers may overtake each other', () => {
   const board = initialBoard();
   const ledger = createLedger(initialBoard());
-  const first = patchOf('w0-1', { field: 'tags', verb: 'add', value: 'w0-1' }, { field: 'cas0', verb: 'set', value: 'w0-1', expected: 'cas0' });
-  const second = patchOf('w1-1', { field: 'tags', verb: 'remove', value: 'w0-1' }, { field: 'cas0', verb: 'set', value: 'w1-1', expected: 'w0-1' });
+  const first = patchOf(
+    'w0-1',
+    { field: 'tags', verb: 'add', value: 'w0-1' },
+    { field: 'cas0', verb: 'set', value: 'w0-1', expected: 'cas0' },
+  );
+  const second = patchOf(
+    'w1-1',
+    { field: 'tags', verb: 'remove', value: 'w0-1' },
+    { field: 'cas0', verb: 'set', value: 'w1-1', expected: 'w0-1' },
+  );
   fold(board, first.operations);
   fold(board, second.operations);
   ledger.acknowledge(second, { sentMs: 2, answeredMs: 3 });
@@ -32,61 +40,125 @@ test('[BEN6] answers may overtake each other', () => {
 
 /** Each plants one fault into a faultless run of one writer: what the ledger is told and what the board is part. */
 const FAULTS: readonly (readonly [keyof Anomalies, string, (run: Run) => void])[] = [
-  ['lostIncrements', 'an increment that did not land', ({ acknowledge }) => acknowledge(1, { field: 'counter0', verb: 'inc', value: 1 })],
-  ['lostIncrements', 'an increment that landed twice', ({ board }) => fold(board, [{ field: 'counter0', verb: 'inc', value: 1 }])],
-  ['lostUpdates', 'two compare-and-sets on one value', ({ board, acknowledge }) => {
-    acknowledge(1, { field: 'cas0', verb: 'set', value: 'w1-1', expected: 'cas0' });
-    acknowledge(2, { field: 'cas0', verb: 'set', value: 'w2-1', expected: 'cas0' });
-    board.registers['cas0'] = 'w2-1';
-  }],
-  ['doubleClaims', 'two holders of one row', ({ board, acknowledge }) => {
-    acknowledge(1, { field: 'tasks', key: 'task00', verb: 'claim', value: 'w1-1@task00' });
-    acknowledge(2, { field: 'tasks', key: 'task00', verb: 'claim', value: 'w2-1@task00' });
-    fold(board, [{ field: 'tasks', key: 'task00', verb: 'claim', value: 'w2-1@task00' }]);
-  }],
-  ['doubleClaims', 'two holders of one row, both released since', ({ acknowledge }) => {
-    for (const verb of ['claim', 'release'] as const) {
-      for (const writer of [1, 2]) acknowledge(writer, { field: 'tasks', key: 'task00', verb, value: `w${writer}-1@task00` });
-    }
-  }],
-  ['doubleClaims', 'a claim that is not on the board', ({ acknowledge }) => acknowledge(1, { field: 'tasks', key: 'task00', verb: 'claim', value: 'w1-1@task00' })],
-  ['budgetBroken', 'money that was spent and is still there', ({ acknowledge }) => acknowledge(1, { field: 'budget', verb: 'spend', value: 5 })],
-  ['budgetBroken', 'a budget seen below zero on the way', ({ board, ledger }) => {
-    const { budget } = board;
-    board.budget = -1;
-    ledger.observe(0, viewOf(board));
-    board.budget = budget;
-  }],
-  ['capsBroken', 'one entry too many seen on the way', ({ board, ledger }) => {
-    const { journal } = board;
-    board.journal = [...journal, 'one more'];
-    ledger.observe(0, viewOf(board));
-    board.journal = journal;
-  }],
-  ['journalBroken', 'an entry that is missing', ({ acknowledge }) => acknowledge(1, { field: 'journal', verb: 'append', value: 'w1-1 an entry' })],
-  ['journalBroken', 'an entry that nobody was told is committed', ({ board }) => {
-    board.journal[7] = 'w1-1 a stray entry';
-  }],
-  ['journalBroken', 'an entry that stands twice', ({ board }) => {
-    board.journal[7] = board.journal[8] ?? '';
-  }],
+  [
+    'lostIncrements',
+    'an increment that did not land',
+    ({ acknowledge }) => acknowledge(1, { field: 'counter0', verb: 'inc', value: 1 }),
+  ],
+  [
+    'lostIncrements',
+    'an increment that landed twice',
+    ({ board }) => fold(board, [{ field: 'counter0', verb: 'inc', value: 1 }]),
+  ],
+  [
+    'lostUpdates',
+    'two compare-and-sets on one value',
+    ({ board, acknowledge }) => {
+      acknowledge(1, { field: 'cas0', verb: 'set', value: 'w1-1', expected: 'cas0' });
+      acknowledge(2, { field: 'cas0', verb: 'set', value: 'w2-1', expected: 'cas0' });
+      board.registers['cas0'] = 'w2-1';
+    },
+  ],
+  [
+    'doubleClaims',
+    'two holders of one row',
+    ({ board, acknowledge }) => {
+      acknowledge(1, { field: 'tasks', key: 'task00', verb: 'claim', value: 'w1-1@task00' });
+      acknowledge(2, { field: 'tasks', key: 'task00', verb: 'claim', value: 'w2-1@task00' });
+      fold(board, [{ field: 'tasks', key: 'task00', verb: 'claim', value: 'w2-1@task00' }]);
+    },
+  ],
+  [
+    'doubleClaims',
+    'two holders of one row, both released since',
+    ({ acknowledge }) => {
+      for (const verb of ['claim', 'release'] as const) {
+        for (const writer of [1, 2]) acknowledge(writer, { field: 'tasks', key: 'task00', verb, value: `w${writer}-1@task00` });
+      }
+    },
+  ],
+  [
+    'doubleClaims',
+    'a claim that is not on the board',
+    ({ acknowledge }) => acknowledge(1, { field: 'tasks', key: 'task00', verb: 'claim', value: 'w1-1@task00' }),
+  ],
+  [
+    'budgetBroken',
+    'money that was spent and is still there',
+    ({ acknowledge }) => acknowledge(1, { field: 'budget', verb: 'spend', value: 5 }),
+  ],
+  [
+    'budgetBroken',
+    'a budget seen below zero on the way',
+    ({ board, ledger }) => {
+      const { budget } = board;
+      board.budget = -1;
+      ledger.observe(0, viewOf(board));
+      board.budget = budget;
+    },
+  ],
+  [
+    'capsBroken',
+    'one entry too many seen on the way',
+    ({ board, ledger }) => {
+      const { journal } = board;
+      board.journal = [...journal, 'one more'];
+      ledger.observe(0, viewOf(board));
+      board.journal = journal;
+    },
+  ],
+  [
+    'journalBroken',
+    'an entry that is missing',
+    ({ acknowledge }) => acknowledge(1, { field: 'journal', verb: 'append', value: 'w1-1 an entry' }),
+  ],
+  [
+    'journalBroken',
+    'an entry that nobody was told is committed',
+    ({ board }) => {
+      board.journal[7] = 'w1-1 a stray entry';
+    },
+  ],
+  [
+    'journalBroken',
+    'an entry that stands twice',
+    ({ board }) => {
+      board.journal[7] = board.journal[8] ?? '';
+    },
+  ],
   ['tagsBroken', 'a tag that is missing', ({ acknowledge }) => acknowledge(1, { field: 'tags', verb: 'add', value: 'w1-1' })],
   ['tagsBroken', 'a tag that came back', ({ acknowledge }) => acknowledge(1, { field: 'tags', verb: 'remove', value: 'tag03' })],
-  ['movesBroken', 'a status that no move led to', ({ board }) => fold(board, [{ field: 'tasks', key: 'task05', verb: 'move', value: 'doing', expected: 'todo' }])],
-  ['registersBroken', 'a note that nobody wrote', ({ board }) => {
-    board.registers['note2'] = 'w1-1';
-  }],
-  ['registersBroken', 'an older title of the same writer', ({ board, acknowledge }) => {
-    acknowledge(1, { field: 'tasks', key: 'task09', verb: 'set', value: 'w1-1 older' });
-    acknowledge(1, { field: 'tasks', key: 'task09', verb: 'set', value: 'w1-2 newer' });
-    fold(board, [{ field: 'tasks', key: 'task09', verb: 'set', value: 'w1-1 older' }]);
-  }],
-  ['tornPatches', 'half a pair seen on the way', ({ board, ledger }) => {
-    const before = board.registers['left'] ?? '';
-    board.registers['left'] = 'w1-1';
-    ledger.observe(3, viewOf(board));
-    board.registers['left'] = before;
-  }],
+  [
+    'movesBroken',
+    'a status that no move led to',
+    ({ board }) => fold(board, [{ field: 'tasks', key: 'task05', verb: 'move', value: 'doing', expected: 'todo' }]),
+  ],
+  [
+    'registersBroken',
+    'a note that nobody wrote',
+    ({ board }) => {
+      board.registers['note2'] = 'w1-1';
+    },
+  ],
+  [
+    'registersBroken',
+    'an older title of the same writer',
+    ({ board, acknowledge }) => {
+      acknowledge(1, { field: 'tasks', key: 'task09', verb: 'set', value: 'w1-1 older' });
+      acknowledge(1, { field: 'tasks', key: 'task09', verb: 'set', value: 'w1-2 newer' });
+      fold(board, [{ field: 'tasks', key: 'task09', verb: 'set', value: 'w1-1 older' }]);
+    },
+  ],
+  [
+    'tornPatches',
+    'half a pair seen on the way',
+    ({ board, ledger }) => {
+      const before = board.registers['left'] ?? '';
+      board.registers['left'] = 'w1-1';
+      ledger.observe(3, viewOf(board));
+      board.registers['left'] = before;
+    },
+  ],
 ];
 
 test.each(FAULTS)('[BEN7] %s: %s', (kind, _, plant) => {
@@ -98,7 +170,9 @@ test.each(FAULTS)('[BEN7] %s: %s', (kind, _, plant) => {
 
 test('[BEN7] tornPatches: half of a refused patch stands', () => {
   const { ledger, board } = createRun();
-  ledger.refuse(patchOf('w1-9', { field: 'note0', verb: 'set', value: 'w1-9' }, { field: 'budget', verb: 'spend', value: BUDGET_MAX }));
+  ledger.refuse(
+    patchOf('w1-9', { field: 'note0', verb: 'set', value: 'w1-9' }, { field: 'budget', verb: 'spend', value: BUDGET_MAX }),
+  );
   ledger.acknowledge(patchOf('w2-1', { field: 'note0', verb: 'set', value: 'w2-1' }), { sentMs: 1, answeredMs: 2 });
   board.registers['note0'] = 'w1-9';
   expect(ledger.audit(board, 0)).toMatchObject({ tornPatches: 1, registersBroken: 1 });
@@ -133,7 +207,11 @@ test('[BEN7] one lost patch in a busy run is found', () => {
   );
 });
 
-type Run = { readonly ledger: Ledger; readonly board: Board; readonly acknowledge: (writer: number, operation: Operation) => void };
+type Run = {
+  readonly ledger: Ledger;
+  readonly board: Board;
+  readonly acknowledge: (writer: number, operation: Operation) => void;
+};
 
 function createRun(): Run {
   const ledger = createLedger(initialBoard());
@@ -149,7 +227,12 @@ function createRun(): Run {
 }
 
 /** Writers propose on boards that are up to `lag` commits old; one fold decides. */
-function staleRun(options: { readonly seed: number; readonly writerCount: number; readonly lag: number; readonly stepCount: number }): { readonly ledger: Ledger; readonly board: Board } {
+function staleRun(options: {
+  readonly seed: number;
+  readonly writerCount: number;
+  readonly lag: number;
+  readonly stepCount: number;
+}): { readonly ledger: Ledger; readonly board: Board } {
   const { seed, writerCount, lag, stepCount } = options;
   const random = createRandom(seed, 77);
   const board = initialBoard();

@@ -6,7 +6,18 @@
  * speed. It keeps sums and open ends rather than patches: its memory does not grow with the number of counter increments.
  */
 import type { Board, BoardView, Operation, Patch } from './board.ts';
-import { BUDGET_MAX, CAS_REGISTERS, COUNTERS, JOURNAL_MAX, NOTE_REGISTERS, PAIR_REGISTERS, STATUSES, TAGS_MAX, TASKS, taskOf } from './board.ts';
+import {
+  BUDGET_MAX,
+  CAS_REGISTERS,
+  COUNTERS,
+  JOURNAL_MAX,
+  NOTE_REGISTERS,
+  PAIR_REGISTERS,
+  STATUSES,
+  TAGS_MAX,
+  TASKS,
+  taskOf,
+} from './board.ts';
 
 /** How often each promise was broken. All zero for an engine that keeps what it acknowledged. */
 export type Anomalies = {
@@ -123,17 +134,21 @@ export function createLedger(initial: Board): Ledger {
       const isBudgetOut = final.budget < 0 || final.budget > BUDGET_MAX;
       const capsLeft = Number(final.tags.length > TAGS_MAX) + Number(final.journal.length > JOURNAL_MAX);
       return {
-        lostIncrements: total(COUNTERS, (name) => Math.abs((final.counters[name] ?? 0) - (initial.counters[name] ?? 0) - (sums.get(name) ?? 0))),
+        lostIncrements: total(COUNTERS, (name) =>
+          Math.abs((final.counters[name] ?? 0) - (initial.counters[name] ?? 0) - (sums.get(name) ?? 0)),
+        ),
         lostUpdates: total(CAS_REGISTERS, (name) => registers.get(name)?.strays([final.registers[name] ?? '']) ?? 0),
         doubleClaims: total(TASKS, (key) => wrongHolds(claims.get(key) ?? [], taskOf(final, key).owner)),
-        budgetBroken: sightings.budget + Number(isBudgetOut) + Number(final.budget !== initial.budget + (sums.get('budget') ?? 0)),
+        budgetBroken:
+          sightings.budget + Number(isBudgetOut) + Number(final.budget !== initial.budget + (sums.get('budget') ?? 0)),
         capsBroken: sightings.caps + capsLeft,
         journalBroken: wrongEntries(entries, appendCount, initial, final),
         tagsBroken: tags.strays(final.tags),
         movesBroken: total(TASKS, (key) => wrongMoves(moves.get(key), taskOf(initial, key).status, taskOf(final, key).status)),
         registersBroken:
-          total([...NOTE_REGISTERS, ...PAIR_REGISTERS], (name) => wrongValue(newest.get(name), initial.registers[name], final.registers[name])) +
-          total(TASKS, (key) => wrongValue(newest.get(key), taskOf(initial, key).title, taskOf(final, key).title)),
+          total([...NOTE_REGISTERS, ...PAIR_REGISTERS], (name) =>
+            wrongValue(newest.get(name), initial.registers[name], final.registers[name]),
+          ) + total(TASKS, (key) => wrongValue(newest.get(key), taskOf(initial, key).title, taskOf(final, key).title)),
         tornPatches: sightings.torn + total(valuesOf(final), (value) => Number(refused.has(patchIdOf(value)))),
         staleViews: staleViewCount,
       };
@@ -211,11 +226,17 @@ function wrongHolds(holds: readonly Hold[], owner: string): number {
 
 /** Every move leaves one status and enters another: the balance must lead from the first status to the last. */
 function wrongMoves(balance: ReadonlyMap<string, number> | undefined, first: string, last: string): number {
-  const distance = total(STATUSES, (status) => Math.abs((balance?.get(status) ?? 0) + Number(status === first) - Number(status === last)));
+  const distance = total(STATUSES, (status) =>
+    Math.abs((balance?.get(status) ?? 0) + Number(status === first) - Number(status === last)),
+  );
   return Math.ceil(distance / 2);
 }
 
-function wrongValue(byWriter: ReadonlyMap<number, string> | undefined, first: string | undefined, last: string | undefined): number {
+function wrongValue(
+  byWriter: ReadonlyMap<number, string> | undefined,
+  first: string | undefined,
+  last: string | undefined,
+): number {
   if (byWriter === undefined) return Number(last !== first);
   return Number(last === undefined || ![...byWriter.values()].includes(last));
 }

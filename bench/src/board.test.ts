@@ -32,7 +32,11 @@ test('[BEN3] a claim on a held row and a tag above the cap are refused', () => {
 
 test('[BEN3] asking changes nothing, folding changes every cell of the patch', () => {
   const board = initialBoard();
-  const patch = patchOf(increment, { field: 'journal', verb: 'append', value: 'w0-1 an entry' }, { field: 'tasks', key: 'task01', verb: 'move', value: 'doing', expected: 'todo' });
+  const patch = patchOf(
+    increment,
+    { field: 'journal', verb: 'append', value: 'w0-1 an entry' },
+    { field: 'tasks', key: 'task01', verb: 'move', value: 'doing', expected: 'todo' },
+  );
   const before = canonicalText(board);
   expect(refusalOf(viewOf(board), patch)).toBeUndefined();
   expect(canonicalText(board)).toBe(before);

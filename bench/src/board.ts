@@ -78,7 +78,9 @@ export function initialBoard(): Board {
     tags: names('tag', 16),
     journal: names('start', JOURNAL_MAX).map((name) => `${name} the team opened this board before the first patch`),
     registers: Object.fromEntries(REGISTERS.map((name) => [name, PAIR_REGISTERS.includes(name) ? 'pair' : name])),
-    tasks: Object.fromEntries(TASKS.map((key) => [key, { title: `${key} a row of the board that somebody has to finish`, status: 'todo', owner: '' }])),
+    tasks: Object.fromEntries(
+      TASKS.map((key) => [key, { title: `${key} a row of the board that somebody has to finish`, status: 'todo', owner: '' }]),
+    ),
   };
 }
 
@@ -185,7 +187,9 @@ function reasonAgainst(view: BoardView, operation: Operation): string | undefine
     case 'add':
       return view.tags().length >= TAGS_MAX ? 'full' : undefined;
     case 'set':
-      return operation.expected !== undefined && view.register(operation.field) !== operation.expected ? 'another value' : undefined;
+      return operation.expected !== undefined && view.register(operation.field) !== operation.expected
+        ? 'another value'
+        : undefined;
     case 'claim':
       return view.task(operation.key).owner === '' ? undefined : 'held';
     case 'release':

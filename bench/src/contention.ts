@@ -50,24 +50,50 @@ async function main(): Promise<number> {
     schemas: new Map([[SPACE, schema]]),
   });
   try {
-    const via = { bus: natsBus(forWriters, { namespace: SPACE }), log: await natsLogReader(forWriters, { namespace: SPACE, shard: 'main' }), clock };
+    const via = {
+      bus: natsBus(forWriters, { namespace: SPACE }),
+      log: await natsLogReader(forWriters, { namespace: SPACE, shard: 'main' }),
+      clock,
+    };
     const onMap = await wave(via, 'm', MAP_WRITERS, (i) => ({ keys: { at: { [`k${i}`]: { set: `by ${i}` } } } }));
     const onCounter = await wave(via, 'c', COUNTER_WRITERS, () => ({ hits: { inc: 1 } }));
     const state = stateJson(onCounter.space);
     const keys = Object.keys(state['keys'] as JsonObject).length;
     const hits = state['hits'] as number;
-    const isSound = keys === MAP_WRITERS && hits === COUNTER_WRITERS && onMap.refused + onCounter.refused + onMap.retries + onCounter.retries === 0;
+    const isSound =
+      keys === MAP_WRITERS &&
+      hits === COUNTER_WRITERS &&
+      onMap.refused + onCounter.refused + onMap.retries + onCounter.retries === 0;
     const report = {
       ok: isSound,
       broker: server.version,
-      map: { writers: MAP_WRITERS, committed: onMap.committed, conflicts: onMap.refused, retries: onMap.retries, keys, rounds: onMap.rounds },
-      counter: { writers: COUNTER_WRITERS, committed: onCounter.committed, conflicts: onCounter.refused, retries: onCounter.retries, value: hits, rounds: onCounter.rounds },
+      map: {
+        writers: MAP_WRITERS,
+        committed: onMap.committed,
+        conflicts: onMap.refused,
+        retries: onMap.retries,
+        keys,
+        rounds: onMap.rounds,
+      },
+      counter: {
+        writers: COUNTER_WRITERS,
+        committed: onCounter.committed,
+        conflicts: onCounter.refused,
+        retries: onCounter.retries,
+        value: hits,
+        rounds: onCounter.rounds,
+      },
     };
     if (values.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
     else {
       process.stdout.write(`nats-server ${report.broker}\n`);
-      for (const [name, { writers, committed, conflicts, retries, rounds }] of Object.entries({ 'one map, a key each': report.map, 'one counter': report.counter })) {
-        process.stdout.write(`${writers} writers on ${name}: ${committed} committed at the first try, ${conflicts} conflicts, ${retries} retries, in ${rounds} rounds\n`);
+      for (const [name, { writers, committed, conflicts, retries, rounds }] of Object.entries({
+        'one map, a key each': report.map,
+        'one counter': report.counter,
+      })) {
+        process.stdout.write(
+          `${writers} writers on ${name}: ${committed} committed at the first try, ${conflicts} conflicts, ${retries} retries, in ${rounds} rounds\n`,
+        );
       }
       process.stdout.write(`keys in the map ${keys}, value of the counter ${hits}\n`);
     }
@@ -88,7 +114,15 @@ async function wave(via: Via, prefix: string, writerCount: number, patchOf: (wri
   const replica = await follow({ ...via, channel: CHANNEL, space: SPACE, schema });
   const writers = await Promise.all(
     Array.from({ length: writerCount }, (_, i) =>
-      join({ bus: via.bus, clock: via.clock, channel: CHANNEL, replica, agent: `${prefix}${i}`, role: 'agent', session: `${prefix}${i}` }),
+      join({
+        bus: via.bus,
+        clock: via.clock,
+        channel: CHANNEL,
+        replica,
+        agent: `${prefix}${i}`,
+        role: 'agent',
+        session: `${prefix}${i}`,
+      }),
     ),
   );
   const views = await Promise.all(writers.map((writer) => writer.view()));
@@ -100,5 +134,11 @@ async function wave(via: Via, prefix: string, writerCount: number, patchOf: (wri
   await replica.close();
   // Every proposal uses up one dot, so what exceeds one a writer was tried again.
   const proposals = writers.reduce((sum, { agent }) => sum + newestOf(vectorOf(space), agent), 0);
-  return { committed: committed.length, refused: answers.length - committed.length, retries: proposals - writerCount, rounds, space };
+  return {
+    committed: committed.length,
+    refused: answers.length - committed.length,
+    retries: proposals - writerCount,
+    rounds,
+    space,
+  };
 }

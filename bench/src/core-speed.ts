@@ -82,11 +82,21 @@ const report = {
   heapMb: heaps,
 };
 if (values.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
-else for (const [name, value] of Object.entries(report)) process.stdout.write(`${name.padEnd(22)} ${Array.isArray(value) ? value.join(' ') : String(value)}\n`);
+else
+  for (const [name, value] of Object.entries(report))
+    process.stdout.write(`${name.padEnd(22)} ${Array.isArray(value) ? value.join(' ') : String(value)}\n`);
 
 function openBoard(): Space {
-  const born = seal(unbornSpace('board', schema), { term: 1, events: [{ kind: 'genesis', schema: schema.digest, nonce: 'bench' }], proposals: [] }).space;
-  let opened = seal(born, { term: 1, events: names.map((agent) => ({ kind: 'join', agent, role: 'agent', session: `s-${agent}` }) as const), proposals: [] }).space;
+  const born = seal(unbornSpace('board', schema), {
+    term: 1,
+    events: [{ kind: 'genesis', schema: schema.digest, nonce: 'bench' }],
+    proposals: [],
+  }).space;
+  let opened = seal(born, {
+    term: 1,
+    events: names.map((agent) => ({ kind: 'join', agent, role: 'agent', session: `s-${agent}` }) as const),
+    proposals: [],
+  }).space;
   for (const patch of openingPatches()) {
     counts[0] = (counts[0] ?? 0) + 1;
     const text = canonical(envelope(opened, 'w0', counts[0], patch));
@@ -101,7 +111,17 @@ function proposalText(writer: number, patch: JsonObject): string {
 }
 
 function envelope(on: Space, agent: string, n: number, patch: JsonObject): Json {
-  return { kind: 'proposal', v: 1, space: 'board', agent, incarnation: 1, n, schema: schema.id, base: { revision: on.revision, digest: on.head.slice(0, 16) }, patch };
+  return {
+    kind: 'proposal',
+    v: 1,
+    space: 'board',
+    agent,
+    incarnation: 1,
+    n,
+    schema: schema.id,
+    base: { revision: on.revision, digest: on.head.slice(0, 16) },
+    patch,
+  };
 }
 
 function admitText(text: string, writer: number): Admitted {

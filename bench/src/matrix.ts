@@ -48,7 +48,9 @@ export async function runMatrix(plan: MatrixPlan, onCell: (text: string) => void
   for (let round = 0; round < plan.roundCount; round += 1) {
     for (const cell of round % 2 === 0 ? cells : cells.toReversed()) {
       doneCount += 1;
-      onCell(`${doneCount}/${cells.length * plan.roundCount} ${cell.contender.name}, ${cell.writerCount} writers, round ${round + 1}`);
+      onCell(
+        `${doneCount}/${cells.length * plan.roundCount} ${cell.contender.name}, ${cell.writerCount} writers, round ${round + 1}`,
+      );
       const { views, warmupMs, measuredMs, thinkMsMax } = plan;
       const cellPlan = { writerCount: cell.writerCount, views, seed: plan.seed + round, warmupMs, measuredMs, thinkMsMax };
       directory = mkdtempSync(join(plan.directory, 'oplus-bench-'));

@@ -23,14 +23,17 @@ test('[BEN6] the plain fold has no anomaly, with own and with shared views, with
 
 test('[BEN8] an engine in which the last writer overwrites the whole board is found out', async () => {
   let stored = initialBoard();
-  const overwriting = contender(async (patch) => {
-    const own = structuredClone(stored);
-    if (refusalOf(viewOf(own), patch) !== undefined) return { outcome: 'refused', retryCount: 0 };
-    await nextTurn();
-    fold(own, patch.operations);
-    stored = own;
-    return { outcome: 'committed', retryCount: 0 };
-  }, () => stored);
+  const overwriting = contender(
+    async (patch) => {
+      const own = structuredClone(stored);
+      if (refusalOf(viewOf(own), patch) !== undefined) return { outcome: 'refused', retryCount: 0 };
+      await nextTurn();
+      fold(own, patch.operations);
+      stored = own;
+      return { outcome: 'committed', retryCount: 0 };
+    },
+    () => stored,
+  );
   const { anomalies } = await measure(overwriting, plan);
   expect(anomalies.lostIncrements).toBeGreaterThan(0);
   expect(anomalies.lostUpdates).toBeGreaterThan(0);
@@ -41,12 +44,16 @@ test('[BEN8] an engine in which the last writer overwrites the whole board is fo
 
 test('[BEN9] writers whose views stay behind are counted', async () => {
   const board = initialBoard();
-  const behind = contender(async (patch) => {
-    await nextTurn();
-    if (refusalOf(viewOf(board), patch) !== undefined) return { outcome: 'refused', retryCount: 0 };
-    fold(board, patch.operations);
-    return { outcome: 'committed', retryCount: 0 };
-  }, () => board, initialBoard());
+  const behind = contender(
+    async (patch) => {
+      await nextTurn();
+      if (refusalOf(viewOf(board), patch) !== undefined) return { outcome: 'refused', retryCount: 0 };
+      fold(board, patch.operations);
+      return { outcome: 'committed', retryCount: 0 };
+    },
+    () => board,
+    initialBoard(),
+  );
   const { anomalies } = await measure(behind, { ...plan, writerCount: 2 });
   expect(anomalies).toMatchObject({ lostIncrements: 0, staleViews: 2 });
 }, 20_000);
@@ -55,7 +62,10 @@ test('[BEN9] a contender that fails fails the figure, and is closed', async () =
   let isClosed = false;
   const failing: Contender = {
     ...contender(() => Promise.reject(new Error('gone')), initialBoard),
-    open: async (options) => ({ ...(await contender(() => Promise.reject(new Error('gone')), initialBoard).open(options)), close: async () => void (isClosed = true) }),
+    open: async (options) => ({
+      ...(await contender(() => Promise.reject(new Error('gone')), initialBoard).open(options)),
+      close: async () => void (isClosed = true),
+    }),
   };
   await expect(measure(failing, plan)).rejects.toThrow('gone');
   expect(isClosed).toBe(true);

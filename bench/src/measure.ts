@@ -117,7 +117,8 @@ function difference(before: Meters, after: Meters): Meters {
     before.cpuMs === undefined || after.cpuMs === undefined
       ? undefined
       : { client: after.cpuMs.client - before.cpuMs.client, server: after.cpuMs.server - before.cpuMs.server };
-  const bytesOnWire = before.bytesOnWire === undefined || after.bytesOnWire === undefined ? undefined : after.bytesOnWire - before.bytesOnWire;
+  const bytesOnWire =
+    before.bytesOnWire === undefined || after.bytesOnWire === undefined ? undefined : after.bytesOnWire - before.bytesOnWire;
   return { measuredMs: after.measuredMs - before.measuredMs, cpuMs, bytesOnWire };
 }
 

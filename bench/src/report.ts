@@ -37,7 +37,10 @@ export function rowsOf(cells: readonly Cell[], baseline: string): readonly Row[]
   const rows = cells.filter((cell) => cell.figures.length > 0).map(rowOf);
   return rows.map((row) => {
     const base = rows.find((other) => other.contender === baseline && other.writers === row.writers);
-    return { ...row, ratio: base === undefined || base.commitsPerSecond === 0 ? undefined : row.commitsPerSecond / base.commitsPerSecond };
+    return {
+      ...row,
+      ratio: base === undefined || base.commitsPerSecond === 0 ? undefined : row.commitsPerSecond / base.commitsPerSecond,
+    };
   });
 }
 
@@ -53,7 +56,8 @@ export function tableOf(rows: readonly Row[], baseline: string): string {
 }
 
 function rowOf({ contender, writerCount, figures, failures }: Cell): Row {
-  const total = (measure: (figure: Cell['figures'][number]) => number): number => figures.reduce((sum, figure) => sum + measure(figure), 0);
+  const total = (measure: (figure: Cell['figures'][number]) => number): number =>
+    figures.reduce((sum, figure) => sum + measure(figure), 0);
   const commits = total((figure) => figure.committedCount);
   const refused = total((figure) => figure.refusedCount);
   const latencies = addLatencies(figures.map((figure) => figure.latencies));
@@ -91,7 +95,20 @@ function addAnomalies(all: readonly Anomalies[]): Partial<Anomalies> {
 }
 
 function headings(baseline: string): readonly string[] {
-  return ['contender', 'durability', 'commits/s', `x ${baseline}`, 'refused', 'retries', 'p50 ms', 'p99 ms', 'CPU ms', 'of it client', 'wire B', 'anomalies'];
+  return [
+    'contender',
+    'durability',
+    'commits/s',
+    `x ${baseline}`,
+    'refused',
+    'retries',
+    'p50 ms',
+    'p99 ms',
+    'CPU ms',
+    'of it client',
+    'wire B',
+    'anomalies',
+  ];
 }
 
 function columnsOf(row: Row): readonly string[] {
@@ -120,6 +137,7 @@ function number(value: number | undefined, digits: number): string {
 function align(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   const isText = (column: number): boolean => column < 2 || column === widths.length - 1;
-  const pad = (text: string, column: number): string => (isText(column) ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0));
+  const pad = (text: string, column: number): string =>
+    isText(column) ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
 }

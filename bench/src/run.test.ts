@@ -31,8 +31,21 @@ test('[BEN14] what was not measured is n/m, and ratios stand beside the baseline
   ];
   const rows = rowsOf(cells, 'memory-fold');
   expect(rows).toHaveLength(2);
-  expect(rows[0]).toMatchObject({ commitsPerSecond: 100, ratio: 1, refusedShare: 0.5, retriesPerCommit: 0.5, cpuMsPerCommit: undefined, anomalies: 4 });
-  expect(rows[1]).toMatchObject({ commitsPerSecond: 200, ratio: 2, cpuMsPerCommit: 1.5, clientCpuMsPerCommit: 1, anomaliesByKind: { staleViews: 4 } });
+  expect(rows[0]).toMatchObject({
+    commitsPerSecond: 100,
+    ratio: 1,
+    refusedShare: 0.5,
+    retriesPerCommit: 0.5,
+    cpuMsPerCommit: undefined,
+    anomalies: 4,
+  });
+  expect(rows[1]).toMatchObject({
+    commitsPerSecond: 200,
+    ratio: 2,
+    cpuMsPerCommit: 1.5,
+    clientCpuMsPerCommit: 1,
+    anomaliesByKind: { staleViews: 4 },
+  });
   expect(rows[1]?.wireBytesPerPatch).toBeCloseTo(80_000 / 600);
   const [, headings, first, second] = tableOf(rows, 'memory-fold').split('\n');
   expect(headings).toContain('x memory-fold');
@@ -42,12 +55,27 @@ test('[BEN14] what was not measured is n/m, and ratios stand beside the baseline
 });
 
 test('[BEN15] [BEN11] one document with conditions, rows and what is not measured', () => {
-  const { status, stdout } = bench(['--only', 'memory-fold,redis-lua', '--writers', '2', '--seconds', '1', '--rounds', '1', '--json'], { PATH: '' });
-  const document = JSON.parse(stdout) as { readonly ok: boolean; readonly rows: readonly Row[]; readonly notMeasured: readonly unknown[]; readonly failed: readonly unknown[] };
+  const { status, stdout } = bench(
+    ['--only', 'memory-fold,redis-lua', '--writers', '2', '--seconds', '1', '--rounds', '1', '--json'],
+    { PATH: '' },
+  );
+  const document = JSON.parse(stdout) as {
+    readonly ok: boolean;
+    readonly rows: readonly Row[];
+    readonly notMeasured: readonly unknown[];
+    readonly failed: readonly unknown[];
+  };
   expect(status).toBe(0);
-  expect(document).toMatchObject({ ok: true, conditions: { views: 'own', rounds: 1, seed: 1 }, baseline: 'redis-lua', failed: [] });
+  expect(document).toMatchObject({
+    ok: true,
+    conditions: { views: 'own', rounds: 1, seed: 1 },
+    baseline: 'redis-lua',
+    failed: [],
+  });
   expect(document.rows).toMatchObject([{ contender: 'memory-fold', writers: 2, anomalies: 0, failures: [] }]);
-  expect(document.notMeasured).toEqual([{ contender: 'redis-lua', install: expect.stringContaining('apt-get install redis-server') as string }]);
+  expect(document.notMeasured).toEqual([
+    { contender: 'redis-lua', install: expect.stringContaining('apt-get install redis-server') as string },
+  ]);
 });
 
 test.each([
@@ -63,7 +91,10 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-function bench(args: readonly string[], env: Record<string, string> = {}): ReturnType<typeof spawnSync> & { readonly stdout: string; readonly stderr: string } {
+function bench(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ReturnType<typeof spawnSync> & { readonly stdout: string; readonly stderr: string } {
   const file = fileURLToPath(new URL('run.ts', import.meta.url));
   const run = ['--conditions=@oplus/source', '--disable-warning=ExperimentalWarning', file, ...args];
   return spawnSync(process.execPath, run, { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 50_000 });

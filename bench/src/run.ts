@@ -64,7 +64,9 @@ async function run({ plan, baseline, isJson }: Options): Promise<number> {
   const cells = await runMatrix({ ...plan, contenders }, onCell);
   onCell('');
   const rows = rowsOf(cells, baseline);
-  const failed = cells.flatMap(({ contender, writerCount, failures }) => failures.map((why) => ({ contender: contender.name, writers: writerCount, why })));
+  const failed = cells.flatMap(({ contender, writerCount, failures }) =>
+    failures.map((why) => ({ contender: contender.name, writers: writerCount, why })),
+  );
   const conditions = {
     views: plan.views,
     rounds: plan.roundCount,
@@ -78,9 +80,14 @@ async function run({ plan, baseline, isJson }: Options): Promise<number> {
     /** Processes that wanted a core in the minute before: the bench's own load is not yet in it. */
     loadBefore,
   };
-  if (isJson) say(JSON.stringify({ ok: failed.length === 0, conditions, baseline, rows, notMeasured: missing, failed }, undefined, 2));
+  if (isJson)
+    say(JSON.stringify({ ok: failed.length === 0, conditions, baseline, rows, notMeasured: missing, failed }, undefined, 2));
   else {
-    say(Object.entries(conditions).map(([name, value]) => `${name}=${value}`).join(' '));
+    say(
+      Object.entries(conditions)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' '),
+    );
     say(`\n${tableOf(rows, baseline)}\n`);
     for (const { contender, install } of missing) say(`${contender}: not measured, install ${install}`);
     for (const { contender, writers, why } of failed) say(`${contender}, ${writers} writers: failed, ${why}`);
@@ -113,7 +120,17 @@ function parse(args: readonly string[]): Options | 'help' | 'list' {
 function parsed(args: readonly string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const strings = { only: text, writers: text, seconds: text, rounds: text, think: text, views: text, baseline: text, seed: text, dir: text };
+  const strings = {
+    only: text,
+    writers: text,
+    seconds: text,
+    rounds: text,
+    think: text,
+    views: text,
+    baseline: text,
+    seed: text,
+    dir: text,
+  };
   try {
     return parseArgs({ args: [...args], options: { ...strings, json: flag, list: flag, help: flag } });
   } catch (error) {
@@ -124,7 +141,9 @@ function parsed(args: readonly string[]) {
 function named(name: string): Contender {
   const contender = CONTENDERS.find((candidate) => candidate.name === name);
   if (contender === undefined) {
-    throw new OplusError('USAGE', `no contender ${name}`, { hint: `There are ${CONTENDERS.map((known) => known.name).join(', ')}.` });
+    throw new OplusError('USAGE', `no contender ${name}`, {
+      hint: `There are ${CONTENDERS.map((known) => known.name).join(', ')}.`,
+    });
   }
   return contender;
 }

@@ -57,13 +57,16 @@ export async function startServer(command: ServerCommand): Promise<ServerProcess
   process.once('exit', killAtOurEnd);
   child.once('exit', () => process.off('exit', killAtOurEnd));
   let words = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (words = `${words}${String(chunk)}`.slice(-2_000)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => (words = `${words}${String(chunk)}`.slice(-2_000)));
   child.on('error', (error) => (words += String(error)));
   const deadlineMs = performance.now() + START_MS_MAX;
   while (!(await isAnswering(command.port))) {
     if (child.exitCode !== null || child.pid === undefined || performance.now() > deadlineMs) {
       await stopChild(child, 'SIGKILL');
-      throw new OplusError('BROKER_UNREACHABLE', `${command.binary} did not start`, { hint: `It said: ${words.trim() || 'nothing'}` });
+      throw new OplusError('BROKER_UNREACHABLE', `${command.binary} did not start`, {
+        hint: `It said: ${words.trim() || 'nothing'}`,
+      });
     }
     await sleep(10);
   }
@@ -75,7 +78,8 @@ export function serverUser(names: readonly string[]): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of names) {
     const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout.trim());
-    if (uid !== undefined && gid !== undefined && /^\d+$/.test(uid) && /^\d+$/.test(gid)) return { uid: Number(uid), gid: Number(gid) };
+    if (uid !== undefined && gid !== undefined && /^\d+$/.test(uid) && /^\d+$/.test(gid))
+      return { uid: Number(uid), gid: Number(gid) };
   }
   return undefined;
 }
@@ -87,7 +91,9 @@ function tiedToUs({ binary, args, user, stopSignal }: ServerCommand): [string, s
   const setpriv = findBinary('setpriv', []);
   if (setpriv === undefined) {
     if (user === undefined) return [binary, [...args]];
-    throw new OplusError('USAGE', `${binary} refuses to run as root`, { hint: 'Run the bench as another user, or install util-linux.' });
+    throw new OplusError('USAGE', `${binary} refuses to run as root`, {
+      hint: 'Run the bench as another user, or install util-linux.',
+    });
   }
   const identity = user === undefined ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
   return [setpriv, [...identity, '--pdeathsig', stopSignal, binary, ...args]];

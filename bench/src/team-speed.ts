@@ -32,17 +32,32 @@ const schema = loadState(
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' }, seconds: { type: 'string' }, only: { type: 'string' } } });
 const measuredMs = Number(values.seconds ?? '4') * 1000;
-const rows: { readonly log: string; readonly writers: number; readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number }[] = [];
+const rows: {
+  readonly log: string;
+  readonly writers: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}[] = [];
 
 for (const name of (values.only ?? 'queue,memory,sqlite,nats').split(',')) {
-  for (const writers of [1, 64]) rows.push({ log: name, writers, ...(name === 'queue' ? await measureQueue(writers) : await measureTeam(name, writers)) });
+  for (const writers of [1, 64])
+    rows.push({ log: name, writers, ...(name === 'queue' ? await measureQueue(writers) : await measureTeam(name, writers)) });
 }
-const queueAt = (writers: number): number => rows.find((row) => row.log === 'queue' && row.writers === writers)?.perSecond ?? Number.NaN;
+const queueAt = (writers: number): number =>
+  rows.find((row) => row.log === 'queue' && row.writers === writers)?.perSecond ?? Number.NaN;
 if (values.json === true) process.stdout.write(`${JSON.stringify({ ok: true, rows })}\n`);
 else {
   process.stdout.write('log      writers  verdicts/s  x queue   p50 ms   p99 ms\n');
   for (const { log, writers, perSecond, p50Ms, p99Ms } of rows) {
-    const cells = [log.padEnd(7), String(writers).padStart(8), String(perSecond).padStart(11), (perSecond / queueAt(writers)).toFixed(3).padStart(8), p50Ms.toFixed(3).padStart(8), p99Ms.toFixed(3).padStart(8)];
+    const cells = [
+      log.padEnd(7),
+      String(writers).padStart(8),
+      String(perSecond).padStart(11),
+      (perSecond / queueAt(writers)).toFixed(3).padStart(8),
+      p50Ms.toFixed(3).padStart(8),
+      p99Ms.toFixed(3).padStart(8),
+    ];
     process.stdout.write(`${cells.join(' ')}\n`);
   }
 }
@@ -52,7 +67,9 @@ type Ground = { readonly log: Log; readonly coordinatorBus: Bus; readonly writer
 async function groundOf(name: string, dir: string): Promise<Ground> {
   if (name === 'nats') {
     const server = await startNatsServer({ dir: joinPath(dir, 'nats') });
-    const [forCoordinator, forWriters] = await Promise.all(['coordinator', 'writers'].map((who) => connectNats({ url: server.url, auth: server.auth, name: who })));
+    const [forCoordinator, forWriters] = await Promise.all(
+      ['coordinator', 'writers'].map((who) => connectNats({ url: server.url, auth: server.auth, name: who })),
+    );
     invariant(forCoordinator !== undefined && forWriters !== undefined, 'two connections were asked for');
     return {
       log: await natsLog(forCoordinator, { namespace: SPACE, shard: 'main' }),
@@ -74,10 +91,18 @@ async function measureTeam(name: string, writerCount: number) {
   const dir = await mkdtemp(joinPath(tmpdir(), 'oplus-speed-'));
   const ground = await groundOf(name, dir);
   const clock = systemClock();
-  const coordinator = await openCoordinator({ log: ground.log, bus: ground.coordinatorBus, clock, channel: CHANNEL, schemas: new Map([[SPACE, schema]]) });
+  const coordinator = await openCoordinator({
+    log: ground.log,
+    bus: ground.coordinatorBus,
+    clock,
+    channel: CHANNEL,
+    schemas: new Map([[SPACE, schema]]),
+  });
   const replica = coordinator.replica(SPACE);
   const writers = await Promise.all(
-    Array.from({ length: writerCount }, (_, i) => join({ bus: ground.writerBus, clock, channel: CHANNEL, replica, agent: `w${i}`, role: 'agent', session: `s${i}` })),
+    Array.from({ length: writerCount }, (_, i) =>
+      join({ bus: ground.writerBus, clock, channel: CHANNEL, replica, agent: `w${i}`, role: 'agent', session: `s${i}` }),
+    ),
   );
   const figures = await run(writerCount, async (writer, turn) => {
     const view = await (writers[writer] as (typeof writers)[number]).view();

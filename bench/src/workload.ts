@@ -135,7 +135,8 @@ function pickCas({ id, random, view }: Situation): readonly Operation[] {
 function pickClaim({ id, random, view, held }: Situation): readonly Operation[] {
   if (held.length >= HELD_MAX || (held.length > 0 && random.chance(0.5))) {
     const claim = oneOf(random, held);
-    if (view.task(claim.key).owner === claim.value) return [{ field: 'tasks', key: claim.key, verb: 'release', value: claim.value }];
+    if (view.task(claim.key).owner === claim.value)
+      return [{ field: 'tasks', key: claim.key, verb: 'release', value: claim.value }];
     claim.missedCount += 1;
     return [];
   }

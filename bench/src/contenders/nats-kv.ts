@@ -46,7 +46,8 @@ function contender(name: string, manner: string, pause: Pause): Contender {
       const wire = createWireMeter();
       const connections: NatsConnection[] = [];
       try {
-        for (let index = 0; index < followerCount(options); index += 1) connections.push(await connect({ servers: `127.0.0.1:${port}` }));
+        for (let index = 0; index < followerCount(options); index += 1)
+          connections.push(await connect({ servers: `127.0.0.1:${port}` }));
         await createDocument(serving(connections, 0));
         const buckets = await Promise.all(connections.map(openBucket));
         const documents = await Promise.all(buckets.map(followDocument));

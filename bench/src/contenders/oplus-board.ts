@@ -2,11 +2,33 @@
  * The team board as an oplus state: one declared kind per field, and patches as verbs of those kinds.
  */
 import { cas, claim, counter, defineState, invariant, log, lww, machine, quota, records, set } from '@oplus/core';
-import type { ClaimView, Field, FieldKind, Fields, JsonObject, LogView, MapView, SetView, Space, StateDefinition } from '@oplus/core';
+import type {
+  ClaimView,
+  Field,
+  FieldKind,
+  Fields,
+  JsonObject,
+  LogView,
+  MapView,
+  SetView,
+  Space,
+  StateDefinition,
+} from '@oplus/core';
 import { z } from 'zod';
 
 import type { Board, BoardView, Operation, Patch, Status, Task } from '../board.ts';
-import { BUDGET_MAX, CAS_REGISTERS, COUNTERS, initialBoard, JOURNAL_MAX, NOTE_REGISTERS, PAIR_REGISTERS, REGISTERS, TAGS_MAX, TASKS } from '../board.ts';
+import {
+  BUDGET_MAX,
+  CAS_REGISTERS,
+  COUNTERS,
+  initialBoard,
+  JOURNAL_MAX,
+  NOTE_REGISTERS,
+  PAIR_REGISTERS,
+  REGISTERS,
+  TAGS_MAX,
+  TASKS,
+} from '../board.ts';
 
 const text = z.string().max(120);
 const start = initialBoard();
@@ -27,7 +49,10 @@ export const boardDefinition: StateDefinition<Fields> = defineState({
       records(
         {
           title: lww(text),
-          status: machine({ start: 'todo', moves: { todo: ['doing'], doing: ['review'], review: ['done', 'doing'], done: ['todo'] } }),
+          status: machine({
+            start: 'todo',
+            moves: { todo: ['doing'], doing: ['review'], review: ['done', 'doing'], done: ['todo'] },
+          }),
           owner: claim(),
           ticket: cas(text, { start: '' }),
         },
@@ -36,7 +61,11 @@ export const boardDefinition: StateDefinition<Fields> = defineState({
     ],
   ]),
   invariants: {
-    'budget-within-bounds': { reads: ['budget'], check: ({ after }) => ((after['budget'] as number) >= 0 && (after['budget'] as number) <= BUDGET_MAX) || 'the budget left its bounds' },
+    'budget-within-bounds': {
+      reads: ['budget'],
+      check: ({ after }) =>
+        ((after['budget'] as number) >= 0 && (after['budget'] as number) <= BUDGET_MAX) || 'the budget left its bounds',
+    },
   },
 });
 
@@ -58,7 +87,11 @@ export function intentOf(patch: Patch): JsonObject {
   return Object.keys(rows).length === 0 ? intent : { ...intent, tasks: { patch: rows } };
 }
 
-function addTo(operation: Operation, intent: { [field: string]: JsonObject }, row: (key: string) => { [cell: string]: JsonObject }): void {
+function addTo(
+  operation: Operation,
+  intent: { [field: string]: JsonObject },
+  row: (key: string) => { [cell: string]: JsonObject },
+): void {
   switch (operation.verb) {
     case 'inc':
       intent[operation.field] = { inc: operation.value };
@@ -87,7 +120,12 @@ function addTo(operation: Operation, intent: { [field: string]: JsonObject }, ro
   }
 }
 
-type RowView = { readonly title: string | undefined; readonly status: string; readonly owner: ClaimView; readonly ticket: string | undefined };
+type RowView = {
+  readonly title: string | undefined;
+  readonly status: string;
+  readonly owner: ClaimView;
+  readonly ticket: string | undefined;
+};
 
 /** Reads a sealed state as a board, cell by cell. */
 export function boardViewOf(space: Space): BoardView {
@@ -128,7 +166,11 @@ function tagsOf(space: Space): readonly string[] {
 
 function taskOf(row: RowView | undefined): Task {
   invariant(row !== undefined, 'every task of the board is there');
-  return { title: row.title ?? '', status: row.status as Status, owner: row.owner.holder === undefined ? '' : (row.ticket ?? '') };
+  return {
+    title: row.title ?? '',
+    status: row.status as Status,
+    owner: row.owner.holder === undefined ? '' : (row.ticket ?? ''),
+  };
 }
 
 function fieldOf(space: Space, name: string): unknown {

@@ -83,10 +83,16 @@ async function openOverNats(options: OpenOptions): Promise<Session> {
   const schema: StateSchema = loadState(boardDefinition, sha256);
   const connect = (): Promise<BrokerConnection> => connectNats({ url: server.url, auth: server.auth, name: 'bench' });
   const following = await connect();
-  const proposing = options.views === 'own' ? await Promise.all(Array.from({ length: options.writerCount }, connect)) : [following];
+  const proposing =
+    options.views === 'own' ? await Promise.all(Array.from({ length: options.writerCount }, connect)) : [following];
   const log = await natsLogReader(following, { namespace, shard: SHARD });
   const replica = await follow({ bus: natsBus(following, { namespace }), log, clock, channel: CHANNEL, space: SPACE, schema });
-  const workers = await joinAll(options, proposing.map((connection) => natsBus(connection, { namespace })), clock, replica);
+  const workers = await joinAll(
+    options,
+    proposing.map((connection) => natsBus(connection, { namespace })),
+    clock,
+    replica,
+  );
   return sessionOf(workers, replica, {
     bytesOnWire: () => wire.bytes() + coordinator.bytesOnWire(),
     close: async () => {
@@ -108,7 +114,8 @@ async function joinAll(options: OpenOptions, buses: readonly Bus[], clock: Clock
   );
   for (const patch of openingPatches()) {
     const answer = await (await serving(workers, 0).view()).propose({ patch });
-    if (answer.kind !== 'committed') throw new OplusError('INVARIANT', `the opening board was answered ${JSON.stringify(answer)}`);
+    if (answer.kind !== 'committed')
+      throw new OplusError('INVARIANT', `the opening board was answered ${JSON.stringify(answer)}`);
   }
   for (const worker of workers) await worker.view();
   return workers;
@@ -147,7 +154,9 @@ async function closeWorkers(workers: readonly Worker[]): Promise<void> {
 type CoordinatorProcess = { bytesOnWire(): number; stop(): Promise<void> };
 
 async function startCoordinator(order: CoordinatorOrder): Promise<CoordinatorProcess> {
-  const child: ChildProcess = fork(fileURLToPath(new URL('./oplus-coordinator.ts', import.meta.url)), { execArgv: ['--conditions=@oplus/source', '--disable-warning=ExperimentalWarning'] });
+  const child: ChildProcess = fork(fileURLToPath(new URL('./oplus-coordinator.ts', import.meta.url)), {
+    execArgv: ['--conditions=@oplus/source', '--disable-warning=ExperimentalWarning'],
+  });
   let bytes = 0;
   const ready = new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new OplusError('INVARIANT', `the coordinator ended with code ${code}`)));

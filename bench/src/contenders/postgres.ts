@@ -103,7 +103,8 @@ async function startPostgres({ directory }: OpenOptions, port: number): Promise<
   }
   const args = ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   const created = spawnSync(join(folder, 'initdb'), args, { ...user, cwd: '/', encoding: 'utf8' });
-  if (created.status !== 0) throw new OplusError('BROKER_UNREACHABLE', 'initdb failed', { hint: `It said: ${created.stderr.trim()}` });
+  if (created.status !== 0)
+    throw new OplusError('BROKER_UNREACHABLE', 'initdb failed', { hint: `It said: ${created.stderr.trim()}` });
   const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200 };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return startServer({ binary: join(folder, 'postgres'), args: ['-D', data, ...options], port, stopSignal: 'SIGINT', user });
@@ -152,14 +153,20 @@ async function load(client: pg.Client, board: Board): Promise<void> {
   const numbers = { ...board.counters, budget: board.budget, tags: board.tags.length, journal: board.journal.length };
   await client.query('INSERT INTO number SELECT key, value::bigint FROM jsonb_each_text($1)', [JSON.stringify(numbers)]);
   await client.query('INSERT INTO tag SELECT * FROM jsonb_array_elements_text($1)', [JSON.stringify(board.tags)]);
-  await client.query('INSERT INTO journal SELECT n, entry FROM jsonb_array_elements_text($1) WITH ORDINALITY AS row (entry, n)', [JSON.stringify(board.journal)]);
+  await client.query('INSERT INTO journal SELECT n, entry FROM jsonb_array_elements_text($1) WITH ORDINALITY AS row (entry, n)', [
+    JSON.stringify(board.journal),
+  ]);
   await client.query('INSERT INTO register SELECT * FROM jsonb_each_text($1)', [JSON.stringify(board.registers)]);
-  await client.query(`INSERT INTO task SELECT key, value->>'title', value->>'status', value->>'owner' FROM jsonb_each($1)`, [JSON.stringify(board.tasks)]);
+  await client.query(`INSERT INTO task SELECT key, value->>'title', value->>'status', value->>'owner' FROM jsonb_each($1)`, [
+    JSON.stringify(board.tasks),
+  ]);
 }
 
 async function read(client: pg.Client): Promise<Board> {
   const rows = async (sql: string): Promise<Record<string, string>[]> => (await client.query<Record<string, string>>(sql)).rows;
-  const numbers = (await rows(`SELECT * FROM number WHERE name NOT IN ('tags', 'journal')`)).map(({ name = '', value }) => [name, Number(value)] as const);
+  const numbers = (await rows(`SELECT * FROM number WHERE name NOT IN ('tags', 'journal')`)).map(
+    ({ name = '', value }) => [name, Number(value)] as const,
+  );
   const { budget = 0, ...counters } = Object.fromEntries(numbers);
   return {
     counters,
@@ -167,6 +174,8 @@ async function read(client: pg.Client): Promise<Board> {
     tags: (await rows('SELECT name FROM tag')).map(({ name = '' }) => name),
     journal: (await rows('SELECT entry FROM journal ORDER BY n')).map(({ entry = '' }) => entry),
     registers: Object.fromEntries((await rows('SELECT * FROM register')).map(({ name = '', value = '' }) => [name, value])),
-    tasks: Object.fromEntries((await rows('SELECT key, title, status, owner FROM task')).map(({ key = '', ...task }) => [key, task as unknown as Task])),
+    tasks: Object.fromEntries(
+      (await rows('SELECT key, title, status, owner FROM task')).map(({ key = '', ...task }) => [key, task as unknown as Task]),
+    ),
   };
 }

@@ -36,7 +36,12 @@ export const redisLuaDocument: Contender = contender({
   isLogged: false,
 });
 
-type Options = { readonly name: string; readonly description: string; readonly layout: 'structures' | 'document'; readonly isLogged: boolean };
+type Options = {
+  readonly name: string;
+  readonly description: string;
+  readonly layout: 'structures' | 'document';
+  readonly isLogged: boolean;
+};
 
 const CHANNEL = 'board';
 const DOCUMENT_KEY = 'board:document';
@@ -125,7 +130,9 @@ async function load(client: Client, layout: Options['layout'], board: Board): Pr
     await client.set(DOCUMENT_KEY, JSON.stringify(board));
     return;
   }
-  const cells = Object.entries(board.tasks).flatMap(([key, task]) => Object.entries(task).map(([column, value]) => [`${key}:${column}`, value]));
+  const cells = Object.entries(board.tasks).flatMap(([key, task]) =>
+    Object.entries(task).map(([column, value]) => [`${key}:${column}`, value]),
+  );
   await client
     .multi()
     .hSet(NUMBERS, { ...board.counters, budget: board.budget })

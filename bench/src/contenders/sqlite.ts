@@ -68,7 +68,8 @@ const SCHEMA = `
 function load(database: DatabaseSync, board: Board): void {
   database.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
   const number = database.prepare('INSERT INTO number VALUES (?, ?)');
-  for (const [name, value] of Object.entries({ ...board.counters, budget: board.budget, journal: board.journal.length })) number.run(name, value);
+  for (const [name, value] of Object.entries({ ...board.counters, budget: board.budget, journal: board.journal.length }))
+    number.run(name, value);
   const tag = database.prepare('INSERT INTO tag VALUES (?)');
   for (const name of board.tags) tag.run(name);
   const entry = database.prepare('INSERT INTO journal VALUES (?, ?)');
@@ -86,8 +87,12 @@ function prepare(database: DatabaseSync): (patch: Patch) => boolean {
   const commit = database.prepare('COMMIT');
   const rollback = database.prepare('ROLLBACK');
   const add = database.prepare('UPDATE number SET value = value + ?1 WHERE name = ?2');
-  const addBudget = database.prepare(`UPDATE number SET value = value + ?1 WHERE name = 'budget' AND value + ?1 BETWEEN 0 AND ${BUDGET_MAX}`);
-  const addTag = database.prepare(`INSERT INTO tag SELECT ?1 WHERE (SELECT count(*) FROM tag) < ${TAGS_MAX} ON CONFLICT DO NOTHING`);
+  const addBudget = database.prepare(
+    `UPDATE number SET value = value + ?1 WHERE name = 'budget' AND value + ?1 BETWEEN 0 AND ${BUDGET_MAX}`,
+  );
+  const addTag = database.prepare(
+    `INSERT INTO tag SELECT ?1 WHERE (SELECT count(*) FROM tag) < ${TAGS_MAX} ON CONFLICT DO NOTHING`,
+  );
   const removeTag = database.prepare('DELETE FROM tag WHERE name = ?1');
   const countEntry = database.prepare(`UPDATE number SET value = value + 1 WHERE name = 'journal' RETURNING value`);
   const append = database.prepare('INSERT INTO journal VALUES (?1, ?2)');
@@ -126,7 +131,10 @@ function prepare(database: DatabaseSync): (patch: Patch) => boolean {
       case 'release':
         return release.run(operation.value, operation.key).changes === 1;
       case 'move':
-        return canMove(operation.expected, operation.value) && move.run(operation.value, operation.key, operation.expected).changes === 1;
+        return (
+          canMove(operation.expected, operation.value) &&
+          move.run(operation.value, operation.key, operation.expected).changes === 1
+        );
     }
   };
 
@@ -139,8 +147,11 @@ function prepare(database: DatabaseSync): (patch: Patch) => boolean {
 }
 
 function read(database: DatabaseSync): Board {
-  const rows = (sql: string): Record<string, string | number>[] => database.prepare(sql).all() as Record<string, string | number>[];
-  const numbers = Object.fromEntries(rows(`SELECT * FROM number WHERE name <> 'journal'`).map((row) => [row['name'], Number(row['value'])]));
+  const rows = (sql: string): Record<string, string | number>[] =>
+    database.prepare(sql).all() as Record<string, string | number>[];
+  const numbers = Object.fromEntries(
+    rows(`SELECT * FROM number WHERE name <> 'journal'`).map((row) => [row['name'], Number(row['value'])]),
+  );
   const { budget = 0, ...counters } = numbers;
   return {
     counters,
@@ -148,6 +159,8 @@ function read(database: DatabaseSync): Board {
     tags: rows('SELECT name FROM tag').map((row) => String(row['name'])),
     journal: rows('SELECT entry FROM journal ORDER BY n').map((row) => String(row['entry'])),
     registers: Object.fromEntries(rows('SELECT * FROM register').map((row) => [row['name'], String(row['value'])])),
-    tasks: Object.fromEntries(rows('SELECT key, title, status, owner FROM task').map(({ key, ...task }) => [key, task])) as Board['tasks'],
+    tasks: Object.fromEntries(
+      rows('SELECT key, title, status, owner FROM task').map(({ key, ...task }) => [key, task]),
+    ) as Board['tasks'],
   };
 }

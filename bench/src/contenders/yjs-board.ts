@@ -50,7 +50,8 @@ export function openYjsBoard(document: Y.Doc): YjsBoard {
 export function loadYjsBoard(document: Y.Doc, board: Board): void {
   const parts = partsOf(document);
   document.transact(() => {
-    for (const [name, value] of Object.entries({ ...board.counters, budget: board.budget })) addAmount(parts.amounts, name, 'start', value);
+    for (const [name, value] of Object.entries({ ...board.counters, budget: board.budget }))
+      addAmount(parts.amounts, name, 'start', value);
     parts.tags.push(board.tags);
     parts.journal.push(board.journal);
     for (const [name, value] of Object.entries(board.registers)) parts.registers.set(name, value);
@@ -132,5 +133,9 @@ function sumOf(amounts: Parts['amounts'], name: string): number {
 
 function taskAt(parts: Parts, key: string): Task {
   const row = parts.tasks.get(key);
-  return { title: row?.get('title') ?? '', status: (row?.get('status') ?? 'todo') as Task['status'], owner: row?.get('owner') ?? '' };
+  return {
+    title: row?.get('title') ?? '',
+    status: (row?.get('status') ?? 'todo') as Task['status'],
+    owner: row?.get('owner') ?? '',
+  };
 }

@@ -23,7 +23,8 @@ import { loadYjsBoard, openYjsBoard } from './yjs-board.ts';
 
 export const yjs: Contender = {
   name: 'yjs',
-  description: 'Yjs over y-websocket, a document per writer; nothing can be refused, a commit counts when another replica shows it',
+  description:
+    'Yjs over y-websocket, a document per writer; nothing can be refused, a commit counts when another replica shows it',
   durability: 'none',
   missing: () => undefined,
   open: async ({ writerCount }) => {
@@ -43,7 +44,10 @@ export const yjs: Contender = {
         const document = new Y.Doc();
         // Without the switch, providers of one process would talk past the server.
         const polyfill = WebSocket as unknown as typeof globalThis.WebSocket;
-        const provider = new WebsocketProvider(`ws://127.0.0.1:${port}`, 'board', document, { WebSocketPolyfill: polyfill, disableBc: true });
+        const provider = new WebsocketProvider(`ws://127.0.0.1:${port}`, 'board', document, {
+          WebSocketPolyfill: polyfill,
+          disableBc: true,
+        });
         providers.push(provider);
         await new Promise<void>((resolve) => provider.once('sync', () => resolve()));
         return document;

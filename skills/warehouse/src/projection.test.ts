@@ -73,6 +73,28 @@ test('[WHS31] a view has one length for any number of steps and of workers', () 
   expect([...lengths]).toEqual([VIEW_CHARS]);
 });
 
+test('[WHS32] a view is the same whatever way led to the same values', () => {
+  const actions: readonly WarehouseAction[] = [
+    { name: 'Store', item: 'item-0002', shelf: 'S002' },
+    { name: 'Store', item: 'item-0003', shelf: 'S003' },
+    { name: 'Ship', item: 'item-0002', shelf: 'S002' },
+    { name: 'Move', item: 'item-0003', from: 'S003', to: 'S004' },
+    { name: 'Store', item: 'item-0001', shelf: 'S001' },
+  ];
+  let space = bornSpace(names(3));
+  for (const [i, action] of actions.entries()) {
+    space = attempt(space, space, names(3)[i % 3] as string, patchOf(action)).space;
+    const refused = attempt(space, space, 'w03', patchOf({ name: 'Ship', item: 'item-0009', shelf: 'S400' }));
+    expect(refused.verdict.kind).toBe('rejected');
+    space = refused.space;
+  }
+  expect(space.revision).not.toBe(stocked.revision);
+  for (const focus of ['Customer ordered item-0003', 'Maintenance required on S004', '']) {
+    for (const agent of names(3)) expect(view(space, focus, 'shared', agent)).toEqual(view(stocked, focus, 'shared', agent));
+  }
+  expect(view(space, '', 'shared', 'w02')).not.toEqual(view(space, '', 'shared', 'w01'));
+});
+
 test('[WHS33] workers who look at one state are offered different first shelves', () => {
   const firsts = names(16).map((agent) => (view(stocked, '', 'shared', agent, 16)['free'] as readonly string[])[0]);
   expect(new Set(firsts).size).toBe(16);

@@ -41,7 +41,9 @@ test('[HSE4] what is imported is declared, and declared siblings are imported', 
     const known = (kind: string): readonly string[] => [
       ...Object.keys(room.dependencies),
       ...(kind === 'source' ? [] : Object.keys(room.peerDependencies)),
-      ...(kind === 'test' || room.isPrivate ? [...Object.keys(room.devDependencies), 'vitest', 'fast-check'] : []),
+      ...(kind === 'test' || room.isPrivate || (kind === 'testing' && !room.offersTesting)
+        ? [...Object.keys(room.devDependencies), 'vitest', 'fast-check']
+        : []),
     ];
     const undeclared = uses
       .filter((use) => !known(use.kind).includes(use.package))

@@ -33,6 +33,8 @@ export type Room = {
   readonly peerDependencies: { readonly [name: string]: string };
   readonly references: readonly string[];
   readonly isPrivate: boolean;
+  /** True when its testing folder is shipped under `/testing`. */
+  readonly offersTesting: boolean;
 };
 
 /** Reads every workspace of the tree. */
@@ -50,6 +52,7 @@ export function readRooms(): readonly Room[] {
       peerDependencies: (manifest['peerDependencies'] ?? {}) as { readonly [name: string]: string },
       references: referencesOf(folder),
       isPrivate: manifest['private'] === true,
+      offersTesting: './testing' in (manifest['exports'] as object),
     };
   });
 }

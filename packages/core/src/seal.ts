@@ -3,7 +3,7 @@
  *
  * Sort canonically, judge each on a copy, accept or refuse, settle once, digest, write the entry. A pure function of the
  * space and the set of members: arrival order and duplicates change nothing, so two coordinators that both believe they
- * lead compute the same bytes. SPEC: SEAL1-SEAL8.
+ * lead compute the same bytes. SPEC: SEAL1-SEAL10, T1, T8.
  */
 import { compareEvents, entryText, eventText, memberText } from './entry.ts';
 import type { SystemEvent } from './entry.ts';

@@ -3,7 +3,7 @@
  *
  * A definition that is unsound does not load: a field without a cap, a rule that reads an unknown field, an invariant that
  * fails on the initial state. The digest of a schema covers all that gives a log its meaning; the code of rules is covered
- * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH12.
+ * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH6, SCH13.
  */
 import { OplusError } from './error.ts';
 import { declared, restrictionsOf } from './field-kind.ts';

@@ -5,7 +5,7 @@
  * integers that a double cannot hold), nesting above the limit, trailing text, byte order marks, and strings that are not
  * well-formed, not in Unicode normal form C, or that carry control, bidirectional, zero-width or tag characters.
  * A canonical text (json.ts) takes a fast way through the platform's parser; a property test holds both ways equal. The
- * keys of every object that it gives back stand in canonical order, however they were sent. SPEC: JSN1-JSN8.
+ * keys of every object that it gives back stand in canonical order, however they were sent. SPEC: JSN8-JSN11.
  *
  * Source: RFC 8259, RFC 8785; UAX #15; the classes of hidden characters of CVE-2021-42574.
  */

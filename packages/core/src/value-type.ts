@@ -4,7 +4,7 @@
  * Every string needs a maximum length, every array a maximum count, every number a range, every object a closed list of
  * keys; transforms, references and open records do not load. Patterns are accepted in a dialect that cannot take long:
  * anchored, one character class at a time, and few ways to share a text among the repeats. What is wrong with a value is
- * said in our own words: verdicts are part of the log, and a library's wording may change. SPEC: SCH7-SCH9.
+ * said in our own words: verdicts are part of the log, and a library's wording may change. SPEC: SCH7-SCH12.
  */
 import { z } from 'zod';
 import { OplusError } from './error.ts';
@@ -42,10 +42,15 @@ export function startValue<T extends Json>(type: ValueType, value: T | undefined
 }
 
 /** A JSON Schema of a zod type without the dialect line. */
-export function jsonSchemaOf(type: z.ZodType, path: string): JsonSchema {
-  try {
-    const { $schema: _, ...rest } = z.toJSONSchema(type, { io: 'input', reused: 'inline', cycles: 'throw' });
+function jsonSchemaOf(type: z.ZodType, path: string): JsonSchema {
+  const schemaOf = (io: 'input' | 'output'): JsonSchema => {
+    const { $schema: _, ...rest } = z.toJSONSchema(type, { io, reused: 'inline', cycles: 'throw' });
     return rest as JsonSchema;
+  };
+  try {
+    const schema = schemaOf('input');
+    if (sameJson(schema, schemaOf('output'))) return schema;
+    throw new Error('what it reads and what it gives differ');
   } catch (cause) {
     throw new OplusError('SCHEMA_INVALID', `a type at ${path} has no JSON form`, {
       path,

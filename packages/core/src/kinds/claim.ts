@@ -4,7 +4,7 @@
  * The fencing number of a grant is the revision at which it took effect; it grows with every grant and is handed to tools,
  * never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. A release
  * leaves its outcome for the next holder. Source: Kleppmann 2016, "How to do distributed
- * locking", for fencing. SPEC: CLM1-CLM5.
+ * locking", for fencing. SPEC: CLM1-CLM6.
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';

@@ -4,7 +4,7 @@
  * There is no absolute set in the vocabulary; exactly-once comes from the dedupe of dots, so one integer is enough.
  * `quota` admits in canonical order and refuses what would cross; it never clamps, because clamping neither commutes nor
  * keeps anybody's intent. Source: Balegas et al. 2015, "Extending Eventually Consistent Cloud Databases for Enforcing
- * Numeric Invariants", for the kinds of bounded counters. SPEC: CTR1-CTR3, QTA1-QTA3.
+ * Numeric Invariants", for the kinds of bounded counters. SPEC: CNT1-CNT3, QTA1-QTA2.
  */
 import type { Mark } from '../dot.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';

@@ -1,6 +1,6 @@
 /**
  * Extrema: `max` only rises, `min` only falls. The join of integers under their order.
- * SPEC: MAX1-MAX3, MIN1-MIN3.
+ * SPEC: MAX1-MAX3, MIN1.
  */
 import type { Mark } from '../dot.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';

@@ -5,7 +5,7 @@
  * not depend on the cut into rounds. Keep-last-k is a homomorphism in both: trimming once at the seal gives what trimming
  * after every append would. With `id`, an entry whose id is already there is skipped, so an echoed list does not double;
  * the appender is told when the entry that stands has other content.
- * SPEC: LOG1-LOG5.
+ * SPEC: KLG1-KLG6.
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';

@@ -4,7 +4,7 @@
  * Different keys never conflict; concurrent creation of one key merges by the child's own rule, because the child's
  * identity is the key. A drop deletes only what it saw: a child changed since stays, and the dropper is told. A dropped key
  * starts again from empty, and a write that did not see the drop meets its mark, so it cannot pass for a first write; so
- * do the keys of a collection that stood below a dropped key. SPEC: MAP1-MAP8.
+ * do the keys of a collection that stood below a dropped key. SPEC: MAP1-MAP9.
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';

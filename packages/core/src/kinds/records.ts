@@ -4,7 +4,7 @@
  * A row's identity is its id and the mark of its birth, so no operation ever reaches another incarnation: a patch or a drop
  * aimed at a dropped row answers `gone`, and a put that has seen the drop begins a new row. A drop must have seen the whole
  * row; one that would erase a change it did not see is a conflict (decision 0002). `add` lets the coordinator issue the id
- * from the proposal's dot, so two agents that add at once get two rows. SPEC: REC1-REC10.
+ * from the proposal's dot, so two agents that add at once get two rows. SPEC: REC1-REC8.
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { commitOrder } from './commit-order.ts';
 import { withBoardTeam } from './testing/board.ts';
 
-/** What each agent proposes in its turn: on which of two cards, with an action or without, and how late it hears of its verdict. */
-const turn = fc.record({ card: fc.nat({ max: 1 }), isActing: fc.boolean(), lateTurns: fc.nat({ max: 4 }) });
+/** What each agent proposes in its turn: something it may do or not, with an action or without, and how late it hears of its verdict. */
+const turn = fc.record({ isAllowed: fc.boolean(), isActing: fc.boolean(), lateTurns: fc.nat({ max: 4 }) });
 
 test('[TM1] actions run in the order of the log, once each, however late their agents hear of their verdicts', async () => {
   const seen = { committed: 0, rejected: 0, overtaken: 0 };
@@ -27,9 +27,9 @@ test('[TM1] actions run in the order of the log, once each, however late their a
           team.workers.map(async (worker, i) => {
             const results: string[] = [];
             let n = 0;
-            for (const { card, isActing, lateTurns } of rounds.map((round) => round[i] as (typeof round)[number])) {
+            for (const { isAllowed, isActing, lateTurns } of rounds.map((round) => round[i] as (typeof round)[number])) {
               const view = await worker.view();
-              const patch = { cards: { at: { [`c${card}`]: { set: `${worker.agent} ${n}` } } } };
+              const patch = { [isAllowed ? 'done' : 'budget']: { inc: 1 } };
               const verdict = await view.propose({ patch, ...(isActing ? { action: { name: 'move', args: {} } } : {}) });
               n += 1;
               seen[verdict.kind === 'committed' ? 'committed' : 'rejected'] += 1;

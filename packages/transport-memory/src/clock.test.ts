@@ -49,22 +49,25 @@ test('[MEM8] a callback may not advance the clock, and one that throws leaves th
   expect([clock.nowMs(), seen]).toEqual([3, ['rest']]);
 });
 
-test('[MEM9] the system clock keeps the process alive while a callback waits, and no longer', async () => {
-  const source = `
-    import { systemClock } from '@oplus/transport-memory';
-    const clock = systemClock();
-    clock.after(3_600_000, () => console.log('never'))();
-    const cancelHour = clock.after(3_600_000, () => console.log('never'));
-    clock.after(30, () => { console.log('ran'); cancelHour(); });
-  `;
-  const child = spawn(process.execPath, ['--conditions=@oplus/source', '--input-type=module', '-e', source], {
-    cwd: import.meta.dirname,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
-  const [exitCode] = await once(child, 'close');
-  expect([exitCode, printed]).toEqual([0, 'ran\n']);
+test.each([
+  ['after a cancel from outside', `clock.after(3_600_000, () => console.log('never'))();`, ''],
+  [
+    'after a cancel from a callback',
+    `const cancel = clock.after(3_600_000, () => console.log('never'));
+     clock.after(30, () => { console.log('ran'); cancel(); });`,
+    'ran\n',
+  ],
+])('[MEM9] the system clock keeps the process alive while a callback waits, and no longer: %s', async (_, calls, expected) => {
+  expect(await printedBy(calls)).toEqual({ exitCode: 0, printed: expected, complaints: '' });
+});
+
+test('[MEM11] a delay beyond what a timer of Node can hold is kept in parts, without a warning', async () => {
+  const calls = `
+    const cancels = [2 ** 31, 2 ** 40].map((delayMs) => clock.after(delayMs, () => console.log('never')));
+    clock.after(30, () => { for (const cancel of cancels) cancel(); });`;
+  expect(await printedBy(calls)).toEqual({ exitCode: 0, printed: '', complaints: '' });
+  const alone = `const cancel = clock.after(2 ** 40, () => console.log('never')); setTimeout(cancel, 30);`;
+  expect(await printedBy(alone)).toEqual({ exitCode: 0, printed: '', complaints: '' });
 });
 
 test('[MEM10] deadlines come out as a sorted list would give them', () => {
@@ -98,3 +101,17 @@ test('[MEM10] deadlines come out as a sorted list would give them', () => {
     { numRuns: 500 },
   );
 });
+
+/** Runs statements about `clock`, a system clock, in a process of their own. */
+async function printedBy(statements: string): Promise<{ exitCode: unknown; printed: string; complaints: string }> {
+  const source = `import { systemClock } from '@oplus/transport-memory'; const clock = systemClock(); ${statements}`;
+  const child = spawn(process.execPath, ['--conditions=@oplus/source', '--input-type=module', '-e', source], {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [printed, complaints] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (complaints += chunk));
+  const [exitCode] = await once(child, 'close');
+  return { exitCode, printed, complaints };
+}

@@ -148,7 +148,8 @@ function openBus(place: Place): Bus {
           if (end.isOpen) place.post({ kind: 'message', channel, name: as, body });
         },
         close: ending(end, () => {
-          if (channel.attachments.get(as) === end) channel.attachments.delete(as);
+          // Never reached by an older one: it stopped being open when this one took its name.
+          channel.attachments.delete(as);
           place.release(channel);
         }),
       };

@@ -276,12 +276,21 @@ test('[SOC14] a bus serves several channels; with the last the path is free', as
   await openBus().serve('three', () => undefined);
 });
 
-test('[SOC14] closing while serving begins leaves nothing behind', async () => {
-  const bus = openBus();
-  const serving = bus.serve('channel', () => undefined).catch((error: unknown) => error);
-  await bus.close();
-  expect(await serving).toMatchObject({ code: 'TRANSPORT_CLOSED' });
-  expect(existsSync(path)).toBe(false);
+test('[SOC14] closing while serving begins leaves nothing behind, whenever it comes', async () => {
+  for (let steps = 0; steps < 40; steps += 1) {
+    const bus = socketBus(path);
+    const serving = bus
+      .serve('channel', () => undefined)
+      .then(
+        () => 'serving',
+        (error: { readonly code?: string }) => error.code ?? String(error),
+      );
+    // Opening takes microtasks only, up to the moment when the socket listens.
+    for (let n = 0; n < steps; n += 1) await Promise.resolve();
+    await bus.close();
+    expect(['serving', 'TRANSPORT_CLOSED']).toContain(await serving);
+    expect(existsSync(path)).toBe(false);
+  }
   await openBus().serve('channel', () => undefined);
 });
 

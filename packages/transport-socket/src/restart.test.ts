@@ -60,6 +60,23 @@ test('[SOC2] of several that find a leftover at once, one serves and the others 
   expect(heard).toEqual([expect.stringMatching(/^[abcd] heard hello$/)]);
 });
 
+test('[SOC2] of eight in one process that look at a leftover at the same moment, one serves', async () => {
+  const killed = start('serve', 'killed');
+  await killed.printed('serving');
+  killed.process.kill('SIGKILL');
+  await killed.ended();
+  const heard: string[] = [];
+  const attempts = Array.from({ length: 8 }, (_, k) => openBus().serve('channel', (from) => heard.push(`${k} heard ${from}`)));
+  const outcomes = await Promise.allSettled(attempts);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(1);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'PORT_BUSY', path });
+  const end = await openBus().attach('channel', 'alice', () => undefined);
+  end.send('hello');
+  while (heard.length === 0) await delay(1);
+  expect(heard).toEqual([`${outcomes.findIndex(({ status }) => status === 'fulfilled')} heard alice`]);
+});
+
 test('[SOC8] listeners come back after a restart, and start before there is a hub', async () => {
   const heard: string[] = [];
   const listening = openBus();

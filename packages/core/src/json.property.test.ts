@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { canonical, clipped, excerpt, fitsUtf8, frozen, pointer, pointerTokens, sameJson, utf8Bytes } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
 import { shuffled } from './testing/index.ts';
@@ -8,6 +8,9 @@ import { shuffled } from './testing/index.ts';
 const encoder = new TextEncoder();
 const RUNS = { numRuns: 10_000 };
 const values = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+
+/** Generated histories take their time on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
 
 describe('canonical JSON', () => {
   test('[JSN1] the examples of RFC 8785 come out byte for byte', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { withoutEchoes } from './echo.ts';
 import { EXCERPT_CHARS_MAX, ISSUES_MAX } from './issue.ts';
@@ -19,6 +19,9 @@ import type { Rule, RuleAnswer } from './state-schema.ts';
 import { admittedOf, codesOf, histories, intentFrom, choiceOf, outcomesOf, play, smallTeam } from './testing/index.ts';
 
 const text = z.string().max(20);
+
+/** Generated histories take their time on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
 
 describe('judge', () => {
   test('[JDG1] a refusal names all issues at once, each with its place and what to do', () => {

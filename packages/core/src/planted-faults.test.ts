@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Attempt, Field, FieldKind } from './field-kind.ts';
 import type { Json, JsonObject } from './json.ts';
 import { seal } from './seal.ts';
@@ -27,6 +27,9 @@ function finds(state: SampleState, broken: (played: Play, seed: number) => strin
 
 const MIXED: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' }, b: { kind: 'quota', lo: 0, hi: 4, start: 2 }, c: { kind: 'log', of: 'text', keep: 3, order: 'commit' } };
 const MAPS: { readonly [name: string]: FieldSpec } = { m: { kind: 'map', of: { kind: 'cas', of: 'text' }, cap: 3 } };
+
+/** Generated histories take their time on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
 
 describe('tests of the tests', () => {
   test('[T1] a seal without the sort is found', () => {

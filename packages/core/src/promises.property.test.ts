@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { canonical } from './json.ts';
 import type { Json } from './json.ts';
 import { stateJson } from './space.ts';
@@ -34,6 +34,9 @@ function holds(broken: (played: Play, seed: number) => string | undefined): void
     { numRuns: HISTORIES, examples: stored },
   );
 }
+
+/** Generated histories take their time on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
 
 describe('promises', () => {
   test('[T1] any order and any duplicates of a round give the same entry bytes', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { canonical, JSON_DEPTH_MAX } from './json.ts';
 import type { Json } from './json.ts';
 import { readStrictJson, stringFault } from './strict-json.ts';
@@ -18,6 +18,9 @@ const trees = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, strings, numbers, fc.boolean(), fc.constant(null), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(keys, tie('value'), { maxKeys: 3, noNullPrototype: true })),
 })).value;
 const edits = fc.array(fc.tuple(fc.nat(), fc.constantFrom('"', '{', '}', ',', ':', '[', '0', '-', '.', 'e', '\\', ' ', 'u', '"a":1,', '')), { maxLength: 3 });
+
+/** Generated histories take their time on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
 
 describe('strict reader', () => {
   test('[JSN8] the fast way and the strict way agree, on generated and on damaged texts', () => {

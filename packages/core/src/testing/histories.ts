@@ -32,10 +32,10 @@ export type Play = { readonly state: SampleState; readonly spaces: readonly Spac
 /** The agents of every play. One name begins as another, and continues as an issued id would. */
 export const AGENTS: readonly string[] = ['ada', 'ada-2', 'bob', 'cy'];
 
-/** Histories of 1 to 6 rounds of 1 to 5 proposals. `states` limits them to some sample states. */
+/** Histories of 1 to 6 rounds of 1 to 4 proposals. `states` limits them to some sample states. */
 export function histories(states: fc.Arbitrary<number> = fc.nat(SAMPLE_STATES - 1)): fc.Arbitrary<History> {
   const step = fc.tuple(fc.nat(AGENTS.length - 1), fc.nat(3), fc.nat(0x7fffffff));
-  const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+  const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 });
   return fc.record({ state: states, rounds }, { noNullPrototype: true });
 }
 

@@ -98,5 +98,6 @@ function plain(name: string): Room {
     peerDependencies: {},
     references: [],
     isPrivate: false,
+    offersTesting: false,
   };
 }

@@ -35,7 +35,10 @@ describe('public reports', () => {
 
   test('[BUG 2] two files saved in one step are both kept', () => {
     const team = smallTeam({ fields: { files: map(cas(text), { cap: 9 }) } });
-    const verdicts = team.round({ agent: 'a', patch: { files: { at: { a: { set: '1' } } } } }, { agent: 'b', patch: { files: { at: { b: { set: '2' } } } } });
+    const verdicts = team.round(
+      { agent: 'a', patch: { files: { at: { a: { set: '1' } } } } },
+      { agent: 'b', patch: { files: { at: { b: { set: '2' } } } } },
+    );
     expect(verdicts.flatMap(codesOf)).toEqual(['committed', 'committed']);
     expect(team.state).toEqual({ files: { a: '1', b: '2' } });
   });
@@ -62,7 +65,10 @@ describe('public reports', () => {
   test('[BUG 5] branches that echo untouched keys do not collide on them', () => {
     const team = smallTeam({ fields: { a: cas(small, { start: 1 }), b: cas(small, { start: 2 }) } });
     const view = team.space;
-    const verdicts = team.round({ agent: 'a', patch: withoutEchoes(view, { a: { set: 5 }, b: { set: 2 } }) }, { agent: 'b', patch: withoutEchoes(view, { a: { set: 1 }, b: { set: 7 } }) });
+    const verdicts = team.round(
+      { agent: 'a', patch: withoutEchoes(view, { a: { set: 5 }, b: { set: 2 } }) },
+      { agent: 'b', patch: withoutEchoes(view, { a: { set: 1 }, b: { set: 7 } }) },
+    );
     expect(verdicts.flatMap(codesOf)).toEqual(['committed', 'committed']);
     expect(team.state).toEqual({ a: 5, b: 7 });
   });
@@ -73,10 +79,22 @@ describe('public reports', () => {
     const space = start.spaces.get('s');
     if (space === undefined) throw new Error('no space');
     const join: SystemEvent = { kind: 'join', agent: 'a', role: 'agent', session: 's' };
-    const born = composeRecord(start, 1, [seal(space, { term: 1, events: [{ kind: 'genesis', schema: schema.digest, nonce: '' }, join], proposals: [] })]);
+    const born = composeRecord(start, 1, [
+      seal(space, { term: 1, events: [{ kind: 'genesis', schema: schema.digest, nonce: '' }, join], proposals: [] }),
+    ]);
     const head = born.shard.spaces.get('s') ?? space;
     const by = (term: number, inc: number): string => {
-      const proposal = admittedOf({ kind: 'proposal', v: 1, space: 's', agent: 'a', incarnation: 1, n: 1, schema: schema.id, base: { revision: 0 }, patch: { n: { inc } } });
+      const proposal = admittedOf({
+        kind: 'proposal',
+        v: 1,
+        space: 's',
+        agent: 'a',
+        incarnation: 1,
+        n: 1,
+        schema: schema.id,
+        base: { revision: 0 },
+        patch: { n: { inc } },
+      });
       return composeRecord(born.shard, term, [seal(head, { term, events: [], proposals: [proposal] })]).body;
     };
     let reader = foldRecord(start, 1, born.body).shard;
@@ -89,12 +107,25 @@ describe('public reports', () => {
 
   test('[BUG 8] a proposal delivered three times is one change, and its first verdict is kept for the repeats', () => {
     const team = smallTeam({ fields: { n: counter() } });
-    const proposal = admittedOf({ kind: 'proposal', v: 1, space: 'example', agent: 'a', incarnation: 1, n: 1, schema: team.schema.id, base: { revision: 0 }, patch: { n: { inc: 1 } } });
+    const proposal = admittedOf({
+      kind: 'proposal',
+      v: 1,
+      space: 'example',
+      agent: 'a',
+      incarnation: 1,
+      n: 1,
+      schema: team.schema.id,
+      base: { revision: 0 },
+      patch: { n: { inc: 1 } },
+    });
     const once = seal(team.space, { term: 1, events: [], proposals: [proposal, proposal] });
     const again = seal(once.space, { term: 1, events: [], proposals: [proposal] });
     expect([once.decided.length, again.decided.length]).toEqual([1, 0]);
     expect(stateJson(again.space)).toEqual({ n: 1 });
-    expect(trieAt(again.space.agents, 'a')?.answered).toEqual({ digest: sha256(proposal.text), verdict: once.decided[0]?.verdictText });
+    expect(trieAt(again.space.agents, 'a')?.answered).toEqual({
+      digest: sha256(proposal.text),
+      verdict: once.decided[0]?.verdictText,
+    });
   });
 
   test('[BUG 10] a log that is echoed whole does not double, and its cap is kept', () => {
@@ -108,26 +139,36 @@ describe('public reports', () => {
   test('[BUG 11] a value out of range refuses the whole patch, with path, rule and what was wanted', () => {
     const team = smallTeam({ fields: { count: cas(z.int().min(0).max(10), { start: 0 }), note: cas(text) } });
     const before = team.space.digests;
-    expect(team.ask('a', { count: { set: 15 }, note: { set: 'ok' } })).toMatchObject({ kind: 'rejected', issues: [{ path: '/count', code: 'bound', want: 15, hint: 'It must be at most 10.' }] });
+    expect(team.ask('a', { count: { set: 15 }, note: { set: 'ok' } })).toMatchObject({
+      kind: 'rejected',
+      issues: [{ path: '/count', code: 'bound', want: 15, hint: 'It must be at most 10.' }],
+    });
     expect(team.space.digests).toEqual(before);
   });
 
   test('[BUG 16] two requests at once on different keys both commit without a retry', () => {
     const team = smallTeam({ fields: { a: cas(small, { start: 0 }), b: cas(small, { start: 0 }) } });
-    expect(team.round({ agent: 'a', patch: { a: { set: 1 } } }, { agent: 'b', patch: { b: { set: 1 } } }).flatMap(codesOf)).toEqual(['committed', 'committed']);
+    expect(
+      team.round({ agent: 'a', patch: { a: { set: 1 } } }, { agent: 'b', patch: { b: { set: 1 } } }).flatMap(codesOf),
+    ).toEqual(['committed', 'committed']);
     expect(codesOf(team.ask('c', { b: { set: 1 } }, 0))).toEqual(['committed']);
   });
 
   test('[BUG 17] ten workers on their own keys of one map: no conflict, no retry', () => {
     const workers = Array.from({ length: 10 }, (_, i) => `w${i}`);
     const team = smallTeam({ fields: { r: map(cas(small), { cap: 10 }) } }, workers);
-    expect(team.round(...workers.map((agent, i) => ({ agent, patch: { r: { at: { [agent]: { set: i } } } } }))).flatMap(codesOf)).toEqual(workers.map(() => 'committed'));
+    expect(
+      team.round(...workers.map((agent, i) => ({ agent, patch: { r: { at: { [agent]: { set: i } } } } }))).flatMap(codesOf),
+    ).toEqual(workers.map(() => 'committed'));
     expect(team.revision).toBe(1);
   });
 
   test('[BUG 19] two proposals of one agent at one instant are both taken, in its own order; no clock is asked', () => {
     const team = smallTeam({ fields: { x: cas(text), l: log(text, { keep: 4 }) } });
-    const verdicts = team.round({ agent: 'a', patch: { x: { set: 'p1' }, l: { append: ['p1'] } } }, { agent: 'a', patch: { x: { set: 'p2' }, l: { append: ['p2'] } } });
+    const verdicts = team.round(
+      { agent: 'a', patch: { x: { set: 'p1' }, l: { append: ['p1'] } } },
+      { agent: 'a', patch: { x: { set: 'p2' }, l: { append: ['p2'] } } },
+    );
     expect(verdicts.flatMap(codesOf)).toEqual(['committed', 'committed']);
     expect(team.state).toEqual({ x: 'p2', l: ['p1', 'p2'] });
   });
@@ -148,7 +189,12 @@ describe('public reports', () => {
   test('[BUG 23] several calls in one turn give one valid state after each, equal to one serial order', () => {
     const team = smallTeam({ fields: { e: records({ name: cas(text), links: set(text, { cap: 4 }) }, { cap: 9 }) } });
     team.ask('a', { e: { put: { old: { name: { set: 'old' } } } } });
-    const patches = [{ put: { x: { name: { set: 'x' } } } }, { drop: ['old'] }, { put: { y: { name: { set: 'y' } } } }, { patch: { x: { links: { add: ['y'] } } } }];
+    const patches = [
+      { put: { x: { name: { set: 'x' } } } },
+      { drop: ['old'] },
+      { put: { y: { name: { set: 'y' } } } },
+      { patch: { x: { links: { add: ['y'] } } } },
+    ];
     const verdicts = team.round(...patches.map((patch) => ({ agent: 'a', patch: { e: patch } })));
     expect(verdicts.flatMap(codesOf)).toEqual(patches.map(() => 'committed'));
     expect(team.state).toEqual({ e: { x: { name: 'x', links: ['y'] }, y: { name: 'y', links: [] } } });
@@ -161,7 +207,10 @@ describe('public reports', () => {
   test('[BUG 25] two agents that add a task at once get two tasks with different ids', () => {
     const team = smallTeam({ fields: { tasks: records({ title: cas(text) }, { cap: 9 }) } });
     team.ask('c', { tasks: { add: [{ title: { set: '1' } }, { title: { set: '2' } }, { title: { set: '3' } }] } });
-    team.round({ agent: 'a', patch: { tasks: { add: [{ title: { set: 'foo' } }] } } }, { agent: 'b', patch: { tasks: { add: [{ title: { set: 'bar' } }] } } });
+    team.round(
+      { agent: 'a', patch: { tasks: { add: [{ title: { set: 'foo' } }] } } },
+      { agent: 'b', patch: { tasks: { add: [{ title: { set: 'bar' } }] } } },
+    );
     const titles = Object.values(team.state['tasks'] as { [id: string]: { title: string } }).map(({ title }) => title);
     expect(titles.sort()).toEqual(['1', '2', '3', 'bar', 'foo']);
   });
@@ -194,7 +243,9 @@ describe('public reports', () => {
   test('[BUG 43] nested and compound changes of two agents are both in', () => {
     const team = smallTeam({ fields: { user: records({ score: counter(), tags: set(text, { cap: 9 }) }, { cap: 2 }) } });
     team.ask('c', { user: { put: { u: {} } } });
-    team.round(...['a', 'b'].map((agent) => ({ agent, patch: { user: { patch: { u: { score: { inc: 1 }, tags: { add: [agent] } } } } } })));
+    team.round(
+      ...['a', 'b'].map((agent) => ({ agent, patch: { user: { patch: { u: { score: { inc: 1 }, tags: { add: [agent] } } } } } })),
+    );
     expect(team.state).toEqual({ user: { u: { score: 2, tags: ['a', 'b'] } } });
   });
 

@@ -13,7 +13,9 @@ import { records } from './kinds/records.ts';
 import { areConcurrent, includes, isWithin, join, newestOf } from './version-vector.ts';
 import type { VersionVector } from './version-vector.ts';
 
-const vectors: fc.Arbitrary<VersionVector> = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 4 })), { maxLength: 4 }).map((entries) => new Map(entries));
+const vectors: fc.Arbitrary<VersionVector> = fc
+  .array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 4 })), { maxLength: 4 })
+  .map((entries) => new Map(entries));
 const plain = (vector: VersionVector): Json => Object.fromEntries(vector);
 
 /** Generated histories take their time on a busy machine. */
@@ -21,11 +23,22 @@ vi.setConfig({ testTimeout: 300_000 });
 
 describe('version vectors', () => {
   test('[VV1] join is commutative', () => {
-    fc.assert(fc.property(vectors, vectors, (a, b) => canonical(plain(join(a, b))) === canonical(plain(join(b, a)))), { numRuns: 10_000 });
+    fc.assert(
+      fc.property(vectors, vectors, (a, b) => canonical(plain(join(a, b))) === canonical(plain(join(b, a)))),
+      { numRuns: 10_000 },
+    );
   });
 
   test('[VV2] join is associative', () => {
-    fc.assert(fc.property(vectors, vectors, vectors, (a, b, c) => canonical(plain(join(join(a, b), c))) === canonical(plain(join(a, join(b, c))))), { numRuns: 10_000 });
+    fc.assert(
+      fc.property(
+        vectors,
+        vectors,
+        vectors,
+        (a, b, c) => canonical(plain(join(join(a, b), c))) === canonical(plain(join(a, join(b, c)))),
+      ),
+      { numRuns: 10_000 },
+    );
   });
 
   test('[VV3] join is idempotent, and changes neither argument', () => {
@@ -77,7 +90,8 @@ describe('causal context', () => {
             const byRevision = sees({ agent, n, revision }, mark);
             const byVector = includes(past, mark);
             const byBoth = sees({ agent, n, revision: 0, vector }, mark);
-            if (byVector !== byRevision || byBoth !== byRevision) throw new Error(`${agent} at ${revision} on ${encodeMark(mark)}: ${byRevision}, ${byVector}, ${byBoth}`);
+            if (byVector !== byRevision || byBoth !== byRevision)
+              throw new Error(`${agent} at ${revision} on ${encodeMark(mark)}: ${byRevision}, ${byVector}, ${byBoth}`);
           }
         }
       }),
@@ -102,7 +116,9 @@ describe('causal context', () => {
     expect(codesOf(team.ask('b', patch, 0))).toEqual(['gone']);
     expect(codesOf(team.round({ agent: 'b', patch, base: { revision: 0, vector: { a: 1 } } })[0])).toEqual(['committed']);
     const ahead = team.round({ agent: 'b', patch, base: { revision: 2, vector: { a: 7, c: 1 } } })[0];
-    expect(ahead).toMatchObject({ issues: [{ path: '/base/vector', code: 'unknown_base', want: 'a 7, c 1', recovery: 're-read' }] });
+    expect(ahead).toMatchObject({
+      issues: [{ path: '/base/vector', code: 'unknown_base', want: 'a 7, c 1', recovery: 're-read' }],
+    });
     expect(codesOf(team.round({ agent: 'b', patch, base: { revision: 2, vector: { b: 9 } } })[0])).toEqual(['unknown_base']);
   });
 
@@ -111,7 +127,9 @@ describe('causal context', () => {
     team.ask('a', { t: { put: { x: {} } } });
     team.ask('c', { t: { patch: { x: { n: { inc: 1 } } } } });
     team.ask('a', { t: { patch: { x: { n: { inc: 1 } } } } });
-    expect(codesOf(team.round({ agent: 'b', patch: { t: { drop: ['x'] } }, base: { revision: 1, vector: { a: 2 } } })[0])).toEqual(['conflict']);
+    expect(
+      codesOf(team.round({ agent: 'b', patch: { t: { drop: ['x'] } }, base: { revision: 1, vector: { a: 2 } } })[0]),
+    ).toEqual(['conflict']);
   });
 
   test('[CC5] marks survive being written down, with the newest change by another agent', () => {
@@ -137,7 +155,12 @@ describe('causal context', () => {
 });
 
 describe('stamps', () => {
-  const stamps = fc.record({ revision: fc.nat(3), priority: fc.nat(1), agent: fc.constantFrom('a', 'b', 'c'), n: fc.integer({ min: 1, max: 3 }) }, { noNullPrototype: true }).map((given): Stamp => stampOf(given));
+  const stamps = fc
+    .record(
+      { revision: fc.nat(3), priority: fc.nat(1), agent: fc.constantFrom('a', 'b', 'c'), n: fc.integer({ min: 1, max: 3 }) },
+      { noNullPrototype: true },
+    )
+    .map((given): Stamp => stampOf(given));
 
   test('[STP1] both orders are total: only one dot on one view ties with itself', () => {
     fc.assert(
@@ -170,7 +193,12 @@ describe('stamps', () => {
   });
 
   test('[STP3] no agent wins ties by its name: over many revisions each wins about as often as the others', () => {
-    const groups = [['a', 'b', 'c', 'd', 'e'], ['agent-1', 'agent-2', 'agent-3', 'agent-10', 'agent-11'], ['w0', 'w1', 'w2', 'w3', 'worker-with-a-long-name'], ['aa', 'ab', 'ba', 'bb', 'b']];
+    const groups = [
+      ['a', 'b', 'c', 'd', 'e'],
+      ['agent-1', 'agent-2', 'agent-3', 'agent-10', 'agent-11'],
+      ['w0', 'w1', 'w2', 'w3', 'worker-with-a-long-name'],
+      ['aa', 'ab', 'ba', 'bb', 'b'],
+    ];
     for (const names of groups) {
       const wins = new Map(names.map((name) => [name, 0]));
       const rounds = 20_000;

@@ -43,7 +43,12 @@ export const entryShape: z.ZodType<StoredEntry> = z.strictObject({
       z.strictObject({
         event: z.discriminatedUnion('kind', [
           z.strictObject({ kind: z.literal('genesis'), schema: digest, nonce: z.string().max(64) }),
-          z.strictObject({ kind: z.literal('join'), agent: z.string().max(32), role: z.string().max(32), session: z.string().max(64) }),
+          z.strictObject({
+            kind: z.literal('join'),
+            agent: z.string().max(32),
+            role: z.string().max(32),
+            session: z.string().max(64),
+          }),
           z.strictObject({ kind: z.literal('leave'), agent: z.string().max(32), incarnation: z.int().min(1) }),
         ]),
       }),
@@ -75,12 +80,16 @@ export function compareEvents(a: SystemEvent, b: SystemEvent): number {
 }
 
 /** Splits the members of a stored entry into what `seal` takes. Throws `LOG_DAMAGED` for another shape. */
-export function membersOf(entry: StoredEntry): { readonly events: readonly SystemEvent[]; readonly proposals: readonly Admitted[] } {
+export function membersOf(entry: StoredEntry): {
+  readonly events: readonly SystemEvent[];
+  readonly proposals: readonly Admitted[];
+} {
   const events: SystemEvent[] = [];
   const proposals: Admitted[] = [];
   for (const member of entry.members) {
     if ('event' in member) events.push(member.event);
-    else if ('proposal' in member) proposals.push({ proposal: member.proposal, text: canonical(member.proposal as unknown as Json) });
+    else if ('proposal' in member)
+      proposals.push({ proposal: member.proposal, text: canonical(member.proposal as unknown as Json) });
     else throw new OplusError('LOG_DAMAGED', 'a stored member is neither an event nor a proposal');
   }
   return { events, proposals };

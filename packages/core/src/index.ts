@@ -7,11 +7,33 @@ export type { StoredEntry, StoredMember, SystemEvent } from './entry.ts';
 export { entryShape, membersOf } from './entry.ts';
 export type { ErrorCode, ErrorDetail } from './error.ts';
 export { invariant, OplusError } from './error.ts';
-export type { Attempt, Complain, Field, FieldKind, FieldMeta, Grade, IntentOf, Refusal, Traversable, ViewOf } from './field-kind.ts';
+export type {
+  Attempt,
+  Complain,
+  Field,
+  FieldKind,
+  FieldMeta,
+  Grade,
+  IntentOf,
+  Refusal,
+  Traversable,
+  ViewOf,
+} from './field-kind.ts';
 export type { Issue, IssueCode, Outcome, Outcomes, Recovery, Verdict } from './issue.ts';
 export { isRetryable, ISSUES_MAX } from './issue.ts';
 export type { Json, JsonObject, Sha256 } from './json.ts';
-export { canonical, compareText, excerpt, fitsUtf8, isJsonObject, JSON_DEPTH_MAX, pointer, pointerTokens, sameJson, utf8Bytes } from './json.ts';
+export {
+  canonical,
+  compareText,
+  excerpt,
+  fitsUtf8,
+  isJsonObject,
+  JSON_DEPTH_MAX,
+  pointer,
+  pointerTokens,
+  sameJson,
+  utf8Bytes,
+} from './json.ts';
 export type { ClaimIntent, ClaimView } from './kinds/claim.ts';
 export { claim } from './kinds/claim.ts';
 export type { MapView, SetView } from './kinds/collection-view.ts';

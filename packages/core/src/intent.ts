@@ -22,7 +22,13 @@ export function readVerbs(
   const named = Object.keys(intent);
   const unknown = named.find((verb) => !verbs.includes(verb));
   if (unknown !== undefined || named.length === 0) {
-    complain(path, malformed(rule, `${unknown === undefined ? 'No verb' : `No verb "${clipped(unknown, 40)}"`} here; use: ${verbs.join(', ')}.`));
+    complain(
+      path,
+      malformed(
+        rule,
+        `${unknown === undefined ? 'No verb' : `No verb "${clipped(unknown, 40)}"`} here; use: ${verbs.join(', ')}.`,
+      ),
+    );
     return undefined;
   }
   return intent;
@@ -59,7 +65,13 @@ export function isOfType(type: ValueType, value: Json, rule: string, path: strin
 }
 
 /** A list of values of one type, at most as many as a patch may hold. Complains about the first that is not of it. */
-export function readList(type: ValueType, value: Json | undefined, rule: string, path: string, complain: Complain): readonly Json[] | undefined {
+export function readList(
+  type: ValueType,
+  value: Json | undefined,
+  rule: string,
+  path: string,
+  complain: Complain,
+): readonly Json[] | undefined {
   if (value === undefined) return [];
   if (!Array.isArray(value)) {
     complain(path, malformed(rule, 'This takes a list of values.', value));

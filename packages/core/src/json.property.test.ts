@@ -22,10 +22,20 @@ describe('canonical JSON', () => {
     expect(canonical(example)).toBe(
       '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
     );
-    const keys = { '\u20ac': 'Euro Sign', '\r': 'Carriage Return', '\ufb33': 'Hebrew Letter Dalet With Dagesh', '1': 'One', '\u{1f600}': 'Emoji: Grinning Face', '\u0080': 'Control', '\u00f6': 'Latin Small Letter O With Diaeresis' };
+    const keys = {
+      '\u20ac': 'Euro Sign',
+      '\r': 'Carriage Return',
+      '\ufb33': 'Hebrew Letter Dalet With Dagesh',
+      '1': 'One',
+      '\u{1f600}': 'Emoji: Grinning Face',
+      '\u0080': 'Control',
+      '\u00f6': 'Latin Small Letter O With Diaeresis',
+    };
     const order = ['\r', '1', '\u0080', '\u00f6', '\u20ac', '\u{1f600}', '\ufb33'];
     expect([...canonical(keys).matchAll(/"([^"]*)":/g)].map(([, key]) => JSON.parse(`"${key}"`) as string)).toEqual(order);
-    expect(canonical([-0, 0, 1e21, 1e-7, 123456789012345680000, Number.MAX_SAFE_INTEGER, 5e-324])).toBe('[0,0,1e+21,1e-7,123456789012345680000,9007199254740991,5e-324]');
+    expect(canonical([-0, 0, 1e21, 1e-7, 123456789012345680000, Number.MAX_SAFE_INTEGER, 5e-324])).toBe(
+      '[0,0,1e+21,1e-7,123456789012345680000,9007199254740991,5e-324]',
+    );
   });
 
   test('[JSN2] reading the text and writing it again changes nothing, and the order of keys does not matter', () => {
@@ -74,13 +84,17 @@ describe('canonical JSON', () => {
 
   test('[JSN5] an excerpt is short, shallow and well-formed, and says when it was cut', () => {
     fc.assert(
-      fc.property(fc.oneof(values, fc.string({ unit: 'grapheme', maxLength: 400 })), fc.integer({ min: 10, max: 80 }), (value, max) => {
-        const seen = excerpt(value as Json, max);
-        const text = typeof seen === 'string' ? seen : canonical(seen);
-        expect(text.length).toBeLessThanOrEqual(Math.max(max + 32, 40));
-        expect(/\p{Surrogate}/u.test(text)).toBe(false);
-        if (typeof value !== 'string' && typeof seen !== 'string') expect(seen).toEqual(value);
-      }),
+      fc.property(
+        fc.oneof(values, fc.string({ unit: 'grapheme', maxLength: 400 })),
+        fc.integer({ min: 10, max: 80 }),
+        (value, max) => {
+          const seen = excerpt(value as Json, max);
+          const text = typeof seen === 'string' ? seen : canonical(seen);
+          expect(text.length).toBeLessThanOrEqual(Math.max(max + 32, 40));
+          expect(/\p{Surrogate}/u.test(text)).toBe(false);
+          if (typeof value !== 'string' && typeof seen !== 'string') expect(seen).toEqual(value);
+        },
+      ),
       { numRuns: 3000 },
     );
     let deep: Json = 1;

@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withoutEchoes } from './echo.ts';
 import { EXCERPT_CHARS_MAX, ISSUES_MAX } from './issue.ts';
@@ -13,15 +12,11 @@ import { records } from './kinds/records.ts';
 import { set } from './kinds/set.ts';
 import { OPERATIONS_MAX } from './proposal.ts';
 import { seal } from './seal.ts';
-import { stateJson } from './space.ts';
 import { defineState, field } from './state-schema.ts';
 import type { Rule, RuleAnswer } from './state-schema.ts';
-import { admittedOf, codesOf, histories, intentFrom, choiceOf, outcomesOf, play, smallTeam } from './testing/index.ts';
+import { admittedOf, codesOf, outcomesOf, smallTeam } from './testing/index.ts';
 
 const text = z.string().max(20);
-
-/** Generated histories take their time on a busy machine. */
-vi.setConfig({ testTimeout: 300_000 });
 
 describe('judge', () => {
   test('[JDG1] a refusal names all issues at once, each with its place and what to do', () => {
@@ -30,7 +25,8 @@ describe('judge', () => {
     const verdict = team.ask('b', { n: { inc: 9 }, s: { add: ['1', '2'] }, x: { set: 'then' }, zz: { set: 1 } }, 0);
     expect(codesOf(verdict)).toEqual(['bound', 'bound', 'conflict', 'schema']);
     expect(verdict).toMatchObject({ issues: [{ path: '/n' }, { path: '/s' }, { path: '/x' }, { path: '/zz' }] });
-    for (const issue of verdict.kind === 'rejected' ? verdict.issues : []) expect([issue.rule, issue.hint, issue.recovery].every((part) => part.length > 0)).toBe(true);
+    for (const issue of verdict.kind === 'rejected' ? verdict.issues : [])
+      expect([issue.rule, issue.hint, issue.recovery].every((part) => part.length > 0)).toBe(true);
     expect(verdict).not.toHaveProperty('retry');
   });
 
@@ -45,19 +41,44 @@ describe('judge', () => {
   test('[JDG3] a base newer than the log, older than the horizon or of another schema is refused', () => {
     const team = smallTeam({ fields: { n: counter() }, horizon: 3 });
     for (let i = 0; i < 6; i += 1) team.ask('a', { n: { inc: 1 } });
-    expect(team.ask('b', { n: { inc: 1 } }, 7)).toMatchObject({ issues: [{ path: '/base', code: 'unknown_base', have: 6, want: 7, recovery: 're-read' }] });
+    expect(team.ask('b', { n: { inc: 1 } }, 7)).toMatchObject({
+      issues: [{ path: '/base', code: 'unknown_base', have: 6, want: 7, recovery: 're-read' }],
+    });
     expect(team.revision).toBe(7);
     expect(codesOf(team.ask('b', { n: { inc: 1 } }, 3))).toEqual(['stale_base']);
     expect(codesOf(team.ask('b', { n: { inc: 1 } }, 5))).toEqual(['committed']);
-    expect(team.ask('b', { n: { inc: 1 } }, 5)).toMatchObject({ issues: [{ code: 'stale_base', have: 6, want: 5 }], retry: { after: 10 } });
-    const stranger = admittedOf({ kind: 'proposal', v: 1, space: 'example', agent: 'c', incarnation: 1, n: 1, schema: '0'.repeat(16), base: { revision: 0 }, patch: { n: { inc: 1 } } });
-    expect(seal(team.space, { term: 1, events: [], proposals: [stranger] }).decided[0]?.verdict).toMatchObject({ issues: [{ code: 'protocol', recovery: 'stop' }] });
+    expect(team.ask('b', { n: { inc: 1 } }, 5)).toMatchObject({
+      issues: [{ code: 'stale_base', have: 6, want: 5 }],
+      retry: { after: 10 },
+    });
+    const stranger = admittedOf({
+      kind: 'proposal',
+      v: 1,
+      space: 'example',
+      agent: 'c',
+      incarnation: 1,
+      n: 1,
+      schema: '0'.repeat(16),
+      base: { revision: 0 },
+      patch: { n: { inc: 1 } },
+    });
+    expect(seal(team.space, { term: 1, events: [], proposals: [stranger] }).decided[0]?.verdict).toMatchObject({
+      issues: [{ code: 'protocol', recovery: 'stop' }],
+    });
   });
 
   test('[JDG4] a premise that changed since the view refuses, one that did not does not', () => {
-    const team = smallTeam({ fields: { x: cas(text), t: records({ title: cas(text), n: counter() }, { cap: 4 }), y: counter(), m: map(counter(), { cap: 4 }) } });
+    const team = smallTeam({
+      fields: {
+        x: cas(text),
+        t: records({ title: cas(text), n: counter() }, { cap: 4 }),
+        y: counter(),
+        m: map(counter(), { cap: 4 }),
+      },
+    });
     team.ask('a', { x: { set: '1' }, t: { put: { r: { title: { set: 'T' } } } } });
-    const relying = (premises: readonly string[], base: number): readonly string[] => codesOf(team.round({ agent: 'b', patch: { y: { inc: 1 } }, premises, base })[0]);
+    const relying = (premises: readonly string[], base: number): readonly string[] =>
+      codesOf(team.round({ agent: 'b', patch: { y: { inc: 1 } }, premises, base })[0]);
     team.ask('a', { t: { patch: { r: { n: { inc: 1 } } } }, m: { at: { k: { inc: 1 } } } });
     expect(relying(['/x'], 1)).toEqual(['committed']);
     expect(relying(['/t/r/title'], 1)).toEqual(['committed']);
@@ -70,12 +91,15 @@ describe('judge', () => {
     expect(relying(['/x', '/nothing'], 1)).toEqual(['schema']);
     expect(relying(['not a pointer'], 1)).toEqual(['schema']);
     team.ask('a', { x: { set: '2' } });
-    expect(team.round({ agent: 'b', patch: {}, premises: ['/x'], base: 1 })[0]).toMatchObject({ issues: [{ path: '/x', code: 'premise', by: 'a', recovery: 're-read' }] });
+    expect(team.round({ agent: 'b', patch: {}, premises: ['/x'], base: 1 })[0]).toMatchObject({
+      issues: [{ path: '/x', code: 'premise', by: 'a', recovery: 're-read' }],
+    });
   });
 
   test('[JDG4] a premise on a row or on a cell of it notices that the row was dropped and made again', () => {
     const team = smallTeam({ fields: { t: records({ title: cas(text) }, { cap: 4 }), y: counter() } });
-    const relying = (premise: string, base: number): readonly string[] => codesOf(team.round({ agent: 'b', patch: { y: { inc: 1 } }, premises: [premise], base })[0]);
+    const relying = (premise: string, base: number): readonly string[] =>
+      codesOf(team.round({ agent: 'b', patch: { y: { inc: 1 } }, premises: [premise], base })[0]);
     team.ask('a', { t: { put: { r: {} } } });
     team.ask('a', { t: { drop: ['r'] } });
     expect(relying('/t/r', 1)).toEqual(['premise']);
@@ -92,12 +116,19 @@ describe('judge', () => {
     expect(codesOf(team.round({ agent: 'a', patch: { y: { inc: 1 } }, premises: ['/n'], base: 0 })[0])).toEqual(['committed']);
     team.ask('b', { n: { inc: 1 } });
     team.ask('a', { n: { inc: 1 } });
-    expect(team.round({ agent: 'a', patch: { y: { inc: 1 } }, premises: ['/n'], base: 0 })[0]).toMatchObject({ issues: [{ code: 'premise', by: 'b' }] });
+    expect(team.round({ agent: 'a', patch: { y: { inc: 1 } }, premises: ['/n'], base: 0 })[0]).toMatchObject({
+      issues: [{ code: 'premise', by: 'b' }],
+    });
   });
 
   test('[JDG5] only the declared roles write a field', () => {
-    const team = smallTeam({ fields: { x: field(cas(text), { writers: ['lead'] }) }, roles: { lead: { priority: 1 }, agent: { priority: 0 } } }, ['a:lead', 'b']);
-    expect(team.ask('b', { x: { set: 'mine' } })).toMatchObject({ issues: [{ path: '/x', code: 'forbidden', rule: 'writers', have: 'agent', want: 'lead', recovery: 'stop' }] });
+    const team = smallTeam(
+      { fields: { x: field(cas(text), { writers: ['lead'] }) }, roles: { lead: { priority: 1 }, agent: { priority: 0 } } },
+      ['a:lead', 'b'],
+    );
+    expect(team.ask('b', { x: { set: 'mine' } })).toMatchObject({
+      issues: [{ path: '/x', code: 'forbidden', rule: 'writers', have: 'agent', want: 'lead', recovery: 'stop' }],
+    });
     expect(codesOf(team.ask('a', { x: { set: 'mine' } }))).toEqual(['committed']);
   });
 
@@ -113,8 +144,15 @@ describe('judge', () => {
       nests: () => [{ path: '/n', hint: 'bad', have: Number.NaN }],
     };
     for (const [name, answer] of Object.entries(answers)) {
-      const rule: Rule<{ readonly n: ReturnType<typeof counter> }> = { reads: ['n'], check: ({ after }) => (after.n === 0 ? true : (answer() as RuleAnswer)) };
-      const team = smallTeam(defineState({ name: 'x', version: 1, fields: { n: counter() }, invariants: { [name]: rule } }) as unknown as Parameters<typeof smallTeam>[0]);
+      const rule: Rule<{ readonly n: ReturnType<typeof counter> }> = {
+        reads: ['n'],
+        check: ({ after }) => (after.n === 0 ? true : (answer() as RuleAnswer)),
+      };
+      const team = smallTeam(
+        defineState({ name: 'x', version: 1, fields: { n: counter() }, invariants: { [name]: rule } }) as unknown as Parameters<
+          typeof smallTeam
+        >[0],
+      );
       const verdict = team.ask('a', { n: { inc: 1 } });
       expect(verdict).toMatchObject({ issues: [{ path: '', code: 'invariant', rule: name, recovery: 'change' }] });
       expect(JSON.stringify(verdict)).not.toContain('machine-dependent');
@@ -126,14 +164,21 @@ describe('judge', () => {
     const pair = z.strictObject({ p: z.int().min(0).max(9) });
     const fields = { x: cas(pair, { start: { p: 1 } }), l: log(pair, { keep: 4 }), s: set(pair, { cap: 4 }) };
     type Loose = { x: { p: number }; l: { entries: { p: number }[] }; s: Iterable<{ p: number }> };
-    const vandals: readonly ((views: Loose) => void)[] = [(views) => (views.x.p = 7), (views) => ((views.l.entries[0] as { p: number }).p = 7), (views) => (([...views.s][0] as { p: number }).p = 7)];
+    const vandals: readonly ((views: Loose) => void)[] = [
+      (views) => (views.x.p = 7),
+      (views) => ((views.l.entries[0] as { p: number }).p = 7),
+      (views) => (([...views.s][0] as { p: number }).p = 7),
+    ];
     for (const [i, vandal] of vandals.entries()) {
       const check = ({ after, touched }: { after: unknown; touched: readonly string[] }): RuleAnswer => {
         if (touched.length > 0) vandal(after as Loose);
         return true;
       };
-      const team = smallTeam({ fields, invariants: { vandal: { reads: ['x', 'l', 's'], check } } } as unknown as Parameters<typeof smallTeam>[0]);
-      const patch: JsonObject = i === 0 ? { x: { set: { p: 2 } } } : i === 1 ? { l: { append: [{ p: 2 }] } } : { s: { add: [{ p: 2 }] } };
+      const team = smallTeam({ fields, invariants: { vandal: { reads: ['x', 'l', 's'], check } } } as unknown as Parameters<
+        typeof smallTeam
+      >[0]);
+      const patch: JsonObject =
+        i === 0 ? { x: { set: { p: 2 } } } : i === 1 ? { l: { append: [{ p: 2 }] } } : { s: { add: [{ p: 2 }] } };
       expect(codesOf(team.ask('a', patch))).toEqual(['invariant']);
       expect(team.state).toEqual({ x: { p: 1 }, l: [], s: [] });
     }
@@ -148,7 +193,13 @@ describe('judge', () => {
       transitions: {
         watch: {
           reads: ['l'],
-          check: ({ before, after }: { before: { l: { entries: readonly string[] } }; after: { l: { entries: readonly string[] } } }) => {
+          check: ({
+            before,
+            after,
+          }: {
+            before: { l: { entries: readonly string[] } };
+            after: { l: { entries: readonly string[] } };
+          }) => {
             seen.push([before.l.entries.length, after.l.entries.length]);
             return [];
           },
@@ -168,7 +219,10 @@ describe('judge', () => {
       heard = touched;
       return true;
     };
-    const team = smallTeam({ fields: { m: map(map(counter(), { cap: 4 }), { cap: 4 }), t: records({ n: counter() }, { cap: 4 }), x: cas(text) }, transitions: { hear: { reads: ['m', 't', 'x'], check } } } as unknown as Parameters<typeof smallTeam>[0]);
+    const team = smallTeam({
+      fields: { m: map(map(counter(), { cap: 4 }), { cap: 4 }), t: records({ n: counter() }, { cap: 4 }), x: cas(text) },
+      transitions: { hear: { reads: ['m', 't', 'x'], check } },
+    } as unknown as Parameters<typeof smallTeam>[0]);
     team.ask('a', { m: { at: { 'k/1': { at: { i: { inc: 1 } } } } }, t: { put: { r: { n: { inc: 1 } } } }, x: { set: 'v' } });
     expect([...heard].sort()).toEqual(['/m', '/m/k~11', '/m/k~11/i', '/t', '/t/r', '/x']);
     team.ask('a', { t: { drop: ['r'] }, x: { set: 'v' } });
@@ -193,9 +247,16 @@ describe('judge', () => {
     const verdict = team.ask('b', { m: { at: Object.fromEntries(Object.keys(many).map((key) => [key, { set: 'y' }])) } }, 0);
     expect(codesOf(verdict)).toEqual(Array.from({ length: ISSUES_MAX }, () => 'conflict'));
     expect(verdict).toMatchObject({ retry: { after: 2 } });
-    expect(verdict.kind === 'rejected' && verdict.issues.at(-1)).toMatchObject({ path: '', recovery: 're-read', hint: '29 more issues are not listed.' });
+    expect(verdict.kind === 'rejected' && verdict.issues.at(-1)).toMatchObject({
+      path: '',
+      recovery: 're-read',
+      hint: '29 more issues are not listed.',
+    });
     const deep: Json = Array.from({ length: 18 }).reduce<Json>((inner) => [inner], 'x'.repeat(1000));
-    const wild = team.ask('b', { m: { at: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, deep])) }, ['f'.repeat(128)]: deep });
+    const wild = team.ask('b', {
+      m: { at: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, deep])) },
+      ['f'.repeat(128)]: deep,
+    });
     expect(utf8Bytes(canonical(wild as unknown as Json))).toBeLessThan(ISSUES_MAX * (EXCERPT_CHARS_MAX * 2 + 1200));
   });
 
@@ -214,64 +275,28 @@ describe('judge', () => {
     expect(codesOf(team.round({ agent: 'a', patch: {}, premises: ['/n'] })[0])).toEqual(['committed']);
   });
 
-  test('[JDG13] parts that repeat the view are no writes: without them the outcome on that view is the same', () => {
-    fc.assert(
-      fc.property(histories(), fc.nat(0x7fffffff), (history, what) => {
-        const { state, spaces, rounds } = play(history);
-        const space = spaces.at(-1);
-        if (space === undefined) return;
-        const choice = choiceOf(what);
-        const patch: { [name: string]: Json } = {};
-        for (const [name, spec] of Object.entries(state.specs)) patch[name] = intentFrom(spec, choice);
-        const sent = rounds.flatMap((round) => round.proposals).filter(({ proposal }) => proposal.agent === 'ada');
-        const incarnation = sent.at(-1)?.proposal.incarnation ?? 1;
-        const outcome = (asked: JsonObject): string => {
-          const proposal = admittedOf({ kind: 'proposal', v: 1, space: 'space', agent: 'ada', incarnation, n: sent.length + 1, schema: state.schema.id, base: { revision: space.revision }, patch: asked, action: { name: 'go', args: {} } });
-          const sealed = seal(space, { term: 1, events: [], proposals: [proposal] });
-          const [decided] = sealed.decided;
-          return `${String(decided?.verdict.kind)} ${canonical(stateJson(sealed.space))}`;
-        };
-        const [whole, lean] = [outcome(patch), outcome(withoutEchoes(space, patch))];
-        if (whole !== lean) throw new Error(`${canonical(patch)}\n${whole}\n${canonical(withoutEchoes(space, patch))}\n${lean}`);
-      }),
-      { numRuns: 10_000 },
-    );
-  });
-
   test('[JDG13] echoes of a register are taken out, the rest stays', () => {
-    const team = smallTeam({ fields: { a: cas(z.int().min(0).max(9), { start: 1 }), b: cas(z.int().min(0).max(9), { start: 2 }), t: records({ n: counter(), x: lww(text) }, { cap: 3 }) } });
+    const team = smallTeam({
+      fields: {
+        a: cas(z.int().min(0).max(9), { start: 1 }),
+        b: cas(z.int().min(0).max(9), { start: 2 }),
+        t: records({ n: counter(), x: lww(text) }, { cap: 3 }),
+      },
+    });
     team.ask('a', { t: { put: { r: { x: { set: 'v' } } } } });
-    expect(withoutEchoes(team.space, { a: { set: 5 }, b: { set: 2 }, t: { put: { r: { x: { set: 'v' }, n: { inc: 1 } } } } })).toEqual({ a: { set: 5 }, t: { put: { r: { n: { inc: 1 } } } } });
+    expect(
+      withoutEchoes(team.space, { a: { set: 5 }, b: { set: 2 }, t: { put: { r: { x: { set: 'v' }, n: { inc: 1 } } } } }),
+    ).toEqual({ a: { set: 5 }, t: { put: { r: { n: { inc: 1 } } } } });
     expect(withoutEchoes(team.space, { b: { set: 2 }, odd: 1, a: 'odd' })).toEqual({ odd: 1, a: 'odd' });
-  });
-
-  test('[JDG14] whatever passes the gate gets a verdict: no patch makes the seal throw', () => {
-    const leaf = fc.oneof(fc.string({ maxLength: 4 }), fc.integer(), fc.boolean(), fc.constant(null), fc.double({ noNaN: true, noDefaultInfinity: true }));
-    const verbs = fc.constantFrom('set', 'unset', 'inc', 'add', 'remove', 'append', 'at', 'drop', 'put', 'patch', 'to', 'from', 'raise', 'claim', 'release', 'handoff', 'k', 'x', 'n', '9', 'f');
-    const tree = fc.letrec<{ value: unknown }>((tie) => ({ value: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(verbs, tie('value'), { maxKeys: 3, noNullPrototype: true })) })).value;
-    fc.assert(
-      fc.property(histories(), fc.dictionary(fc.constantFrom('f', 'f0', 'f1', 'f2', 'gauge', 'zz'), tree, { noNullPrototype: true, maxKeys: 3 }), (history, patch) => {
-        const { state, spaces } = play({ ...history, rounds: history.rounds.slice(0, 1) });
-        const space = spaces[0];
-        if (space === undefined) return;
-        const gated = canonical(patch as JsonObject);
-        const proposal = { kind: 'proposal', v: 1, space: 'space', agent: 'ada', incarnation: 1, n: 1, schema: state.schema.id, base: { revision: 0 }, patch: JSON.parse(gated) as JsonObject } as const;
-        let admitted: ReturnType<typeof admittedOf>;
-        try {
-          admitted = admittedOf(proposal);
-        } catch {
-          return; // Turned away at the gate: a string with hidden characters, a number spelled twice.
-        }
-        if (seal(space, { term: 1, events: [], proposals: [admitted] }).decided.length !== 1) throw new Error('no verdict');
-      }),
-      { numRuns: 10_000 },
-    );
   });
 
   test('[JDG15] outcomes tell what was more than a plain merge, by path', () => {
     const team = smallTeam({ fields: { x: lww(text), s: set(text, { cap: 4 }) } });
     expect(outcomesOf(team.ask('a', { x: { set: 'v' }, s: { add: ['1'] } }))).toEqual({});
-    expect(outcomesOf(team.ask('a', { x: { set: 'v' }, s: { add: ['1', '2'] } }))).toEqual({ '/x': 'unchanged', '/s/add/0': 'unchanged' });
+    expect(outcomesOf(team.ask('a', { x: { set: 'v' }, s: { add: ['1', '2'] } }))).toEqual({
+      '/x': 'unchanged',
+      '/s/add/0': 'unchanged',
+    });
     expect(team.ask('a', { x: { set: 'w' } })).toEqual({ kind: 'committed', revision: 3 });
   });
 });

@@ -180,7 +180,10 @@ function checkPremises(trial: Trial): void {
     const [name, ...tokens] = pointerTokens(path) ?? [];
     const index = name === undefined ? undefined : trial.bench.schema.indexOf.get(name);
     if (index === undefined) {
-      trial.refuse(path, malformed('premise', `A premise is the path of a field, such as ${pointer(trial.bench.schema.names[0] as string)}.`));
+      trial.refuse(
+        path,
+        malformed('premise', `A premise is the path of a field, such as ${pointer(trial.bench.schema.names[0] as string)}.`),
+      );
       continue;
     }
     let kind: Traversable = trial.bench.schema.kinds[index] as FieldKind;
@@ -234,7 +237,11 @@ function foldPatch(trial: Trial): void {
     trial.touched.push(path);
   }
   if (weight > OPERATIONS_MAX) {
-    trial.refuse('', { ...malformed('patch', `At most ${OPERATIONS_MAX} operations in one patch.`), have: OPERATIONS_MAX, want: weight });
+    trial.refuse('', {
+      ...malformed('patch', `At most ${OPERATIONS_MAX} operations in one patch.`),
+      have: OPERATIONS_MAX,
+      want: weight,
+    });
   }
   if (cells !== undefined) trial.cells = cells;
 }
@@ -270,7 +277,11 @@ function ask(trial: Trial, rule: CompiledRule): readonly (readonly [string, Refu
   }
 }
 
-function refusalOf(trial: Trial, rule: CompiledRule, said: { readonly hint: string; readonly have?: Json; readonly want?: Json }): Refusal {
+function refusalOf(
+  trial: Trial,
+  rule: CompiledRule,
+  said: { readonly hint: string; readonly have?: Json; readonly want?: Json },
+): Refusal {
   const { hint, have, want } = said;
   return {
     code: rule.sort,
@@ -283,7 +294,9 @@ function refusalOf(trial: Trial, rule: CompiledRule, said: { readonly hint: stri
 }
 
 function unknownFieldHint(schema: StateSchema, name: string): string {
-  const close = schema.names.find((known) => known.toLowerCase() === name.toLowerCase() || known.startsWith(name) || name.startsWith(known));
+  const close = schema.names.find(
+    (known) => known.toLowerCase() === name.toLowerCase() || known.startsWith(name) || name.startsWith(known),
+  );
   return close === undefined ? `The fields are ${schema.names.join(', ')}.` : `Did you mean ${close}?`;
 }
 
@@ -292,5 +305,14 @@ function capped(issues: readonly Issue[]): readonly Issue[] {
   const listed = issues.slice(0, ISSUES_MAX - 1);
   const rest = issues.slice(ISSUES_MAX - 1);
   const worst = rest.find((issue) => !isCurable(issue)) ?? (rest[0] as Issue);
-  return [...listed, { path: '', code: worst.code, rule: worst.rule, recovery: worst.recovery, hint: `${rest.length} more issues are not listed.` }];
+  return [
+    ...listed,
+    {
+      path: '',
+      code: worst.code,
+      rule: worst.rule,
+      recovery: worst.recovery,
+      hint: `${rest.length} more issues are not listed.`,
+    },
+  ];
 }

@@ -5,7 +5,16 @@ import type { Json, JsonObject } from './json.ts';
 import { seal } from './seal.ts';
 import type { Round, Sealed } from './seal.ts';
 import type { Space } from './space.ts';
-import { brokenBounds, brokenConfluence, brokenDedupe, brokenReplay, histories, lostUpdate, play, stateOf } from './testing/index.ts';
+import {
+  brokenBounds,
+  brokenConfluence,
+  brokenDedupe,
+  brokenReplay,
+  histories,
+  lostUpdate,
+  play,
+  stateOf,
+} from './testing/index.ts';
 import type { FieldSpec, Play, SampleState } from './testing/index.ts';
 import type { Trie } from './trie.ts';
 import { trieEntries, trieWith } from './trie.ts';
@@ -25,7 +34,11 @@ function finds(state: SampleState, broken: (played: Play, seed: number) => strin
   return result.failed;
 }
 
-const MIXED: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' }, b: { kind: 'quota', lo: 0, hi: 4, start: 2 }, c: { kind: 'log', of: 'text', keep: 3, order: 'commit' } };
+const MIXED: { readonly [name: string]: FieldSpec } = {
+  a: { kind: 'cas', of: 'text' },
+  b: { kind: 'quota', lo: 0, hi: 4, start: 2 },
+  c: { kind: 'log', of: 'text', keep: 3, order: 'commit' },
+};
 const MAPS: { readonly [name: string]: FieldSpec } = { m: { kind: 'map', of: { kind: 'cas', of: 'text' }, cap: 3 } };
 
 /** Generated histories take their time on a busy machine. */
@@ -44,7 +57,8 @@ describe('tests of the tests', () => {
   });
 
   test('[T4] a kind that forgets its tombstones when it is read back is found', () => {
-    const forgetful = (kind: Field): Field => ({ ...kind, decode: (stored: Json) => kind.decode({ ...(stored as JsonObject), graves: null }) }) as Field;
+    const forgetful = (kind: Field): Field =>
+      ({ ...kind, decode: (stored: Json) => kind.decode({ ...(stored as JsonObject), graves: null }) }) as Field;
     expect(finds(stateOf(MAPS, forgetful), brokenReplay)).toBe(true);
     expect(finds(stateOf(MAPS), brokenReplay)).toBe(false);
   });
@@ -52,28 +66,35 @@ describe('tests of the tests', () => {
   test('[T4] a kind that neither digests nor stores the mark of a write is found', () => {
     const bare = (text: string): string => text.replace(/"mark":(?:null|\[[^\]]*\])/, '"mark":null');
     const markless = (kind: Field): Field =>
-      ({ ...kind, encode: (cell: unknown) => bare(kind.encode(cell)), digest: (cell: unknown, hash: (text: string) => string) => hash(bare(kind.encode(cell))) }) as Field;
+      ({
+        ...kind,
+        encode: (cell: unknown) => bare(kind.encode(cell)),
+        digest: (cell: unknown, hash: (text: string) => string) => hash(bare(kind.encode(cell))),
+      }) as Field;
     const specs: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' } };
     expect(finds(stateOf(specs, markless), brokenReplay)).toBe(true);
     expect(finds(stateOf(specs), brokenReplay)).toBe(false);
   });
 
   test('[T5] a compare-and-set that compares nothing is found', () => {
-    const blind = (kind: Field): Field => folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
+    const blind = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
     const specs: { readonly [name: string]: FieldSpec } = { a: { kind: 'cas', of: 'text' } };
     expect(finds(stateOf(specs, blind), lostUpdate)).toBe(true);
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
   });
 
   test('[T5] a set whose remove takes what it never saw is found', () => {
-    const greedy = (kind: Field): Field => folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
+    const greedy = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
     const specs: { readonly [name: string]: FieldSpec } = { s: { kind: 'set', of: 'digit', cap: 4 } };
     expect(finds(stateOf(specs, greedy), lostUpdate)).toBe(true);
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
   });
 
   test('[T5] a log that evicts without a word is found', () => {
-    const silent = (kind: Field): Field => ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
+    const silent = (kind: Field): Field =>
+      ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
     const specs: { readonly [name: string]: FieldSpec } = { l: { kind: 'log', of: 'text', keep: 2, order: 'stamp' } };
     expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
@@ -91,7 +112,10 @@ describe('tests of the tests', () => {
     const leaky = (kind: Field): Field =>
       folded(kind, (cell, op, path, attempt) => {
         let isRefused = false;
-        const after = kind.fold(cell, op, path, { ...bound(attempt), refuse: (at, refusal) => ((isRefused = true), attempt.refuse(at, refusal)) });
+        const after = kind.fold(cell, op, path, {
+          ...bound(attempt),
+          refuse: (at, refusal) => ((isRefused = true), attempt.refuse(at, refusal)),
+        });
         if (isRefused) Object.assign(cell as object, { value: (op as { readonly value?: Json }).value });
         return after;
       });
@@ -102,9 +126,11 @@ describe('tests of the tests', () => {
   test('[T8] a seal that forgets what it answered is found', () => {
     const forgetful = (space: Space, round: Round): Sealed => {
       const least = new Map<string, number>();
-      for (const { proposal } of round.proposals) least.set(proposal.agent, Math.min(proposal.n, least.get(proposal.agent) ?? proposal.n));
+      for (const { proposal } of round.proposals)
+        least.set(proposal.agent, Math.min(proposal.n, least.get(proposal.agent) ?? proposal.n));
       let agents: Trie<Space['agents'] extends Trie<infer R> ? R : never> = space.agents;
-      for (const [agent, record] of trieEntries(space.agents)) agents = trieWith(agents, agent, { ...record, n: (least.get(agent) ?? record.n + 1) - 1 });
+      for (const [agent, record] of trieEntries(space.agents))
+        agents = trieWith(agents, agent, { ...record, n: (least.get(agent) ?? record.n + 1) - 1 });
       return seal({ ...space, agents }, round);
     };
     const state = stateOf(MIXED);

@@ -72,7 +72,9 @@ describe('promises', () => {
       }
     }
     const leaves = ['cas', 'claim', 'counter', 'log', 'lww', 'machine', 'max', 'min', 'quota', 'set'];
-    expect([...names]).toEqual(expect.arrayContaining([...leaves, 'map', 'records', 'map/map', 'map/records', 'records/map', 'records/counter']));
+    expect([...names]).toEqual(
+      expect.arrayContaining([...leaves, 'map', 'records', 'map/map', 'map/records', 'records/map', 'records/counter']),
+    );
     expect([...names].filter((name) => name.startsWith('map/')).length).toBeGreaterThanOrEqual(8);
     expect([...names].filter((name) => name.startsWith('records/')).length).toBeGreaterThanOrEqual(8);
   });
@@ -83,7 +85,12 @@ function differsFromModel(played: Play): string | undefined {
     const real = played.rounds[at + 1]?.sealed.decided.map(({ admitted, verdict }) => {
       const outcomes = verdict.kind === 'committed' ? Object.entries(verdict.outcomes ?? {}) : [];
       const { agent, n } = admitted.proposal;
-      return { agent, n, kind: verdict.kind, outcomes: Object.fromEntries(outcomes.map(([path, outcome]) => [path, outcome.kind])) };
+      return {
+        agent,
+        n,
+        kind: verdict.kind,
+        outcomes: Object.fromEntries(outcomes.map(([path, outcome]) => [path, outcome.kind])),
+      };
     });
     const [realText, modelText] = [canonical(real as unknown as Json), canonical(round.verdicts as unknown as Json)];
     if (realText !== modelText) return `round ${at + 1}: verdicts\n${realText}\nmodel\n${modelText}`;

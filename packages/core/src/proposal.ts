@@ -77,7 +77,11 @@ export type Admitted = { readonly proposal: Proposal; readonly text: string };
 export type Gated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /** Passes a message of a given shape through the strict reader and the closed envelope. Never throws. */
-export function readMessage<T>(text: string, bytesMax: number, shape: z.ZodType<T>): Gated<{ readonly message: T; readonly text: string }> {
+export function readMessage<T>(
+  text: string,
+  bytesMax: number,
+  shape: z.ZodType<T>,
+): Gated<{ readonly message: T; readonly text: string }> {
   if (!fitsUtf8(text, bytesMax)) {
     return refused('too_large', '', `The message has ${text.length} characters; ${bytesMax} bytes are allowed.`);
   }
@@ -109,4 +113,3 @@ export function admit(text: string, from: string): Gated<Admitted> {
 function refused(code: IssueCode, path: string, hint: string): { readonly ok: false; readonly issues: readonly Issue[] } {
   return { ok: false, issues: [{ path, code, rule: 'gate', recovery: 'never', hint }] };
 }
-

@@ -10,7 +10,13 @@ import type { Json } from './json.ts';
 import { excerpt } from './json.ts';
 
 /** A concurrent change that does not commute. */
-export function conflict(rule: string, have: Json | undefined, want: Json | undefined, mark: Mark | undefined, agent: string): Refusal {
+export function conflict(
+  rule: string,
+  have: Json | undefined,
+  want: Json | undefined,
+  mark: Mark | undefined,
+  agent: string,
+): Refusal {
   return {
     code: 'conflict',
     rule,

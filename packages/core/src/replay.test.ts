@@ -53,7 +53,11 @@ function busyTeam(): SmallTeam {
   team.ask('a', patch);
   team.ask('b', { set: { remove: [{ p: 2 }] }, claim: { claim: true } });
   team.ask('a', { map: { drop: ['gone'] }, records: { drop: ['gone'] }, claim: { release: { outcome: 'done' } } });
-  team.round({ agent: 'b', patch: { lww: { set: 'b' }, counter: { inc: 1 } } }, { agent: 'c', patch: { lww: { set: 'c' }, counter: { inc: 1 } } }, { agent: 'c', patch: { nothing: 1 } });
+  team.round(
+    { agent: 'b', patch: { lww: { set: 'b' }, counter: { inc: 1 } } },
+    { agent: 'c', patch: { lww: { set: 'c' }, counter: { inc: 1 } } },
+    { agent: 'c', patch: { nothing: 1 } },
+  );
   team.events({ kind: 'leave', agent: 'c', incarnation: 1 });
   return team;
 }
@@ -69,18 +73,35 @@ describe('replay', () => {
   test('[RPL2] a gap, a repeat, another space or a broken chain is damage', () => {
     const team = busyTeam();
     const code = { code: 'LOG_DAMAGED' };
-    expect(() => replay(team.schema, 'example', team.log.filter((_, i) => i !== 2))).toThrow(expect.objectContaining(code));
-    expect(() => replay(team.schema, 'example', [...team.log.slice(0, 2), ...team.log.slice(1)])).toThrow(expect.objectContaining(code));
+    expect(() =>
+      replay(
+        team.schema,
+        'example',
+        team.log.filter((_, i) => i !== 2),
+      ),
+    ).toThrow(expect.objectContaining(code));
+    expect(() => replay(team.schema, 'example', [...team.log.slice(0, 2), ...team.log.slice(1)])).toThrow(
+      expect.objectContaining(code),
+    );
     expect(() => replay(team.schema, 'other', team.log)).toThrow(expect.objectContaining(code));
     const other = smallTeam({ fields: { n: counter() } });
-    expect(() => fold(unbornSpace('example', team.schema), other.log[0] ?? '')).toThrow(expect.objectContaining({ code: expect.stringMatching(/LOG_DAMAGED|LOG_DIVERGED|INVARIANT/) as string }));
+    expect(() => fold(unbornSpace('example', team.schema), other.log[0] ?? '')).toThrow(
+      expect.objectContaining({ code: expect.stringMatching(/LOG_DAMAGED|LOG_DIVERGED|INVARIANT/) as string }),
+    );
   });
 
   test('[RPL2] bytes that are no entry, or hold what never passed the gate, are damage', () => {
     const team = busyTeam();
     const last = team.log.at(-2) ?? '';
     const before = team.at(team.revision - 2);
-    for (const bytes of ['', 'null', '{}', last.slice(0, -1), last.replace(/"v":1}$/, '"v":2}'), last.replace('"members":[', '"members":[{},')]) {
+    for (const bytes of [
+      '',
+      'null',
+      '{}',
+      last.slice(0, -1),
+      last.replace(/"v":1}$/, '"v":2}'),
+      last.replace('"members":[', '"members":[{},'),
+    ]) {
       expect(() => fold(before, bytes)).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
     }
     const odd = JSON.parse(last) as { members: { proposal?: { patch?: unknown; base?: unknown } }[] };
@@ -88,7 +109,9 @@ describe('replay', () => {
     expect(() => fold(before, canonical(odd as unknown as Json))).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
     const headless = JSON.parse(team.log[0] ?? '') as { members: { event?: { kind: string } }[] };
     headless.members = headless.members.filter(({ event }) => event?.kind !== 'genesis');
-    expect(() => fold(unbornSpace('example', team.schema), canonical(headless as unknown as Json))).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
+    expect(() => fold(unbornSpace('example', team.schema), canonical(headless as unknown as Json))).toThrow(
+      expect.objectContaining({ code: 'LOG_DAMAGED' }),
+    );
   });
 
   test('[RPL3] an altered verdict, proposal, state digest or term does not fold to its own bytes', () => {
@@ -96,7 +119,11 @@ describe('replay', () => {
     const at = 2;
     const stored = team.log[at] ?? '';
     const before = team.at(at - 1);
-    const changes: ((entry: { state: string; term: number; members: { verdict: { revision?: number }; proposal: { why?: string } }[] }) => void)[] = [
+    const changes: ((entry: {
+      state: string;
+      term: number;
+      members: { verdict: { revision?: number }; proposal: { why?: string } }[];
+    }) => void)[] = [
       (entry) => (entry.state = '0'.repeat(64)),
       (entry) => entry.members.forEach((member) => (member.verdict = { ...member.verdict, revision: 9 })),
       (entry) => entry.members.forEach((member) => (member.proposal.why = 'altered')),
@@ -121,7 +148,12 @@ describe('replay', () => {
       const read = decodeSpace(schema, JSON.parse(stored) as Json);
       expect(encodeSpace(read)).toBe(stored);
       expect(stateJson(read)).toEqual(stateJson(space));
-      expect([read.digests, read.state, read.head, read.revision]).toEqual([space.digests, space.state, space.head, space.revision]);
+      expect([read.digests, read.state, read.head, read.revision]).toEqual([
+        space.digests,
+        space.state,
+        space.head,
+        space.revision,
+      ]);
     }
   });
 
@@ -134,7 +166,9 @@ describe('replay', () => {
       expect(() => decodeSpace(team.schema, change)).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
     }
     expect(altered).toBeGreaterThan(200);
-    expect(() => decodeSpace(smallTeam({ fields: { n: counter() } }).schema, stored)).toThrow(expect.objectContaining({ code: 'LOG_DAMAGED' }));
+    expect(() => decodeSpace(smallTeam({ fields: { n: counter() } }).schema, stored)).toThrow(
+      expect.objectContaining({ code: 'LOG_DAMAGED' }),
+    );
   });
 });
 

@@ -60,7 +60,8 @@ export function replay(schema: StateSchema, name: string, entries: Iterable<stri
 }
 
 function sealStored(space: Space, entry: StoredEntry): Sealed {
-  const foreign = (cause: unknown): OplusError => damaged(`entry ${entry.revision} of ${entry.space} holds what never passed the gate`, cause);
+  const foreign = (cause: unknown): OplusError =>
+    damaged(`entry ${entry.revision} of ${entry.space} holds what never passed the gate`, cause);
   let members: ReturnType<typeof membersOf>;
   try {
     members = membersOf(entry);
@@ -81,5 +82,8 @@ function diverged(entry: StoredEntry, what: string): OplusError {
 }
 
 function damaged(message: string, cause?: unknown): OplusError {
-  return new OplusError('LOG_DAMAGED', message, { hint: 'Restore the log from a copy; what it acknowledged before this point is intact.', cause });
+  return new OplusError('LOG_DAMAGED', message, {
+    hint: 'Restore the log from a copy; what it acknowledged before this point is intact.',
+    cause,
+  });
 }

@@ -14,7 +14,18 @@ import { trieAt } from './trie.ts';
 const fields = { n: counter(), l: log(z.string().max(9), { keep: 9 }), x: lww(z.string().max(9)) };
 
 function proposalOn(space: Space, agent: string, n: number, rest: Partial<Proposal> = {}): Proposal {
-  return { kind: 'proposal', v: 1, space: 'example', agent, incarnation: 1, n, schema: space.schema.id, base: { revision: space.revision }, patch: { n: { inc: 1 } }, ...rest };
+  return {
+    kind: 'proposal',
+    v: 1,
+    space: 'example',
+    agent,
+    incarnation: 1,
+    n,
+    schema: space.schema.id,
+    base: { revision: space.revision },
+    patch: { n: { inc: 1 } },
+    ...rest,
+  };
 }
 
 function sealed(space: Space, ...proposals: readonly Proposal[]): ReturnType<typeof seal> {
@@ -25,14 +36,26 @@ describe('seal', () => {
   test('[SEAL1] an older reader comes before a fresher one, then priority, then spin', () => {
     const team = smallTeam({ fields, roles: { lead: { priority: 1 }, agent: { priority: 0 } } }, ['a', 'b', 'boss:lead']);
     team.ask('a', { n: { inc: 1 } });
-    const { decided } = sealed(team.space, proposalOn(team.space, 'boss', 1), proposalOn(team.space, 'b', 1), proposalOn(team.space, 'a', 2, { base: { revision: 0 } }));
+    const { decided } = sealed(
+      team.space,
+      proposalOn(team.space, 'boss', 1),
+      proposalOn(team.space, 'b', 1),
+      proposalOn(team.space, 'a', 2, { base: { revision: 0 } }),
+    );
     expect(decided.map(({ admitted }) => admitted.proposal.agent)).toEqual(['a', 'boss', 'b']);
   });
 
   test('[SEAL2] the proposals of one agent keep their order, whatever views they name, and in whatever order they come', () => {
     const team = smallTeam({ fields });
     for (let i = 0; i < 4; i += 1) team.ask('b', { n: { inc: 1 } });
-    const mine = [4, 2, 0, 3].map((revision, i) => admittedOf(proposalOn(team.space, 'a', i + 1, { base: { revision }, patch: { l: { append: [String(i + 1)] }, x: { set: String(i + 1) } } })));
+    const mine = [4, 2, 0, 3].map((revision, i) =>
+      admittedOf(
+        proposalOn(team.space, 'a', i + 1, {
+          base: { revision },
+          patch: { l: { append: [String(i + 1)] }, x: { set: String(i + 1) } },
+        }),
+      ),
+    );
     for (let seed = 0; seed < 6; seed += 1) {
       const { decided, space } = seal(team.space, { term: 1, events: [], proposals: shuffled(mine, seed) });
       expect(decided.map(({ admitted }) => admitted.proposal.n)).toEqual([1, 2, 3, 4]);
@@ -44,7 +67,12 @@ describe('seal', () => {
     const team = smallTeam({ fields });
     team.ask('a', { n: { inc: 1 } });
     const before = team.space;
-    const stale = [proposalOn(before, 'stranger', 1), proposalOn(before, 'a', 1), proposalOn(before, 'a', 3), proposalOn(before, 'b', 1, { incarnation: 2 })];
+    const stale = [
+      proposalOn(before, 'stranger', 1),
+      proposalOn(before, 'a', 1),
+      proposalOn(before, 'a', 3),
+      proposalOn(before, 'b', 1, { incarnation: 2 }),
+    ];
     const { decided, space } = sealed(before, ...stale, proposalOn(before, 'c', 1));
     expect(decided.map(({ admitted }) => admitted.proposal.agent)).toEqual(['c']);
     expect(Object.fromEntries(vectorOf(space))).toEqual({ a: 1, c: 1 });
@@ -64,12 +92,20 @@ describe('seal', () => {
     const team = smallTeam({ fields });
     const join: SystemEvent = { kind: 'join', agent: 'new', role: 'agent', session: 's' };
     const leave: SystemEvent = { kind: 'leave', agent: 'a', incarnation: 1 };
-    const round = seal(team.space, { term: 1, events: [leave, join, join], proposals: [admittedOf(proposalOn(team.space, 'new', 1)), admittedOf(proposalOn(team.space, 'a', 1))] });
+    const round = seal(team.space, {
+      term: 1,
+      events: [leave, join, join],
+      proposals: [admittedOf(proposalOn(team.space, 'new', 1)), admittedOf(proposalOn(team.space, 'a', 1))],
+    });
     expect(round.decided.map(({ verdict }) => verdict.kind)).toEqual(['committed', 'committed']);
     expect(round.events).toEqual([join, leave]);
     expect(sealed(round.space, proposalOn(round.space, 'a', 2)).decided).toEqual([]);
     expect(isDue(round.space, leave)).toBe(false);
-    const again = seal(round.space, { term: 1, events: [leave, { kind: 'join', agent: 'a', role: 'agent', session: 'second' }], proposals: [] });
+    const again = seal(round.space, {
+      term: 1,
+      events: [leave, { kind: 'join', agent: 'a', role: 'agent', session: 'second' }],
+      proposals: [],
+    });
     expect(trieAt(again.space.agents, 'a')).toMatchObject({ incarnation: 2, isLive: true, n: 1 });
   });
 
@@ -82,7 +118,9 @@ describe('seal', () => {
       { kind: 'leave', agent: 'a', incarnation: 1 },
       { kind: 'leave', agent: 'b', incarnation: 1 },
     ];
-    const texts = new Set(Array.from({ length: 20 }, (_, seed) => seal(team.space, { term: 1, events: shuffled(events, seed), proposals: [] }).text));
+    const texts = new Set(
+      Array.from({ length: 20 }, (_, seed) => seal(team.space, { term: 1, events: shuffled(events, seed), proposals: [] }).text),
+    );
     expect(texts.size).toBe(1);
     const born = new Set(
       Array.from({ length: 6 }, (_, seed) => {
@@ -96,7 +134,9 @@ describe('seal', () => {
 
   test('[SEAL6] a space begins with its genesis, once', () => {
     const team = smallTeam({ fields });
-    expect(() => seal(unbornSpace('example', team.schema), { term: 1, events: [], proposals: [] })).toThrow(expect.objectContaining({ code: 'INVARIANT' }));
+    expect(() => seal(unbornSpace('example', team.schema), { term: 1, events: [], proposals: [] })).toThrow(
+      expect.objectContaining({ code: 'INVARIANT' }),
+    );
     expect(isDue(team.space, { kind: 'genesis', schema: team.schema.digest, nonce: 'again' })).toBe(false);
     expect(isDue(unbornSpace('example', team.schema), { kind: 'genesis', schema: '0'.repeat(64), nonce: '' })).toBe(false);
   });

@@ -51,7 +51,11 @@ export type Sealed = {
  */
 export function seal(space: Space, round: Round): Sealed {
   const revision = space.revision + 1;
-  const arrivals = foldEvents(space, space.agents, round.events.filter((event) => event.kind !== 'leave'));
+  const arrivals = foldEvents(
+    space,
+    space.agents,
+    round.events.filter((event) => event.kind !== 'leave'),
+  );
   invariant(space.revision >= 0 || arrivals.events[0]?.kind === 'genesis', 'the first entry of a space begins with its genesis');
   let { agents } = arrivals;
   let cells = space.cells;
@@ -60,7 +64,10 @@ export function seal(space: Space, round: Round): Sealed {
   const vector = (): VersionVector => vectorOf(space);
   for (const due of inCanonicalOrder(agents, space, round.proposals)) {
     const { stamp, record } = due;
-    const judgement = judge({ schema: space.schema, cells, revision, horizon, role: record.role, stamp, vector }, due.admitted.proposal);
+    const judgement = judge(
+      { schema: space.schema, cells, revision, horizon, role: record.role, stamp, vector },
+      due.admitted.proposal,
+    );
     if (judgement.kind === 'accepted') cells = judgement.cells;
     judged.push([due, judgement]);
   }
@@ -78,11 +85,20 @@ export function seal(space: Space, round: Round): Sealed {
     const verdict = isPlain ? plainCommit : verdictOf(judgement, revision, evicted);
     const verdictText = isPlain ? plainText : canonical(verdict as unknown as Json);
     const current = trieAt(agents, agent) as AgentRecord;
-    agents = trieWith(agents, agent, { ...current, n, depth: stamp.depth, answered: { digest: sha256(text), verdict: verdictText } });
+    agents = trieWith(agents, agent, {
+      ...current,
+      n,
+      depth: stamp.depth,
+      answered: { digest: sha256(text), verdict: verdictText },
+    });
     decided.push({ admitted, verdict, verdictText });
     members.push(memberText(text, verdictText));
   }
-  const departures = foldEvents(space, agents, round.events.filter((event) => event.kind === 'leave'));
+  const departures = foldEvents(
+    space,
+    agents,
+    round.events.filter((event) => event.kind === 'leave'),
+  );
   members.push(...departures.events.map(eventText));
   const events = [...arrivals.events, ...departures.events];
   const next = withDigests(space, settled, departures.agents, revision);

@@ -30,7 +30,17 @@ function birthOf(shard: Shard, name: string): Sealed {
 function stepOf(shard: Shard, name: string, n: number, patch: { [field: string]: Json } = { n: { inc: 1 } }): Sealed {
   const space = shard.spaces.get(name);
   if (space === undefined) throw new Error('no such space');
-  const proposal = admittedOf({ kind: 'proposal', v: 1, space: name, agent: 'a', incarnation: 1, n, schema: schema.id, base: { revision: space.revision }, patch });
+  const proposal = admittedOf({
+    kind: 'proposal',
+    v: 1,
+    space: name,
+    agent: 'a',
+    incarnation: 1,
+    n,
+    schema: schema.id,
+    base: { revision: space.revision },
+    patch,
+  });
   return seal(space, { term: 1, events: [], proposals: [proposal] });
 }
 
@@ -42,7 +52,10 @@ describe('shard', () => {
     let reader = shardOf('s1', 's2');
     for (const [i, { body }] of [first, second].entries()) reader = foldRecord(reader, i + 1, body).shard;
     expect([reader.index, reader.term, reader.head]).toEqual([2, 1, second.shard.head]);
-    expect([...reader.spaces].map(([name, space]) => [name, space.revision, stateJson(space)['n']])).toEqual([['s1', 0, 0], ['s2', 1, 1]]);
+    expect([...reader.spaces].map(([name, space]) => [name, space.revision, stateJson(space)['n']])).toEqual([
+      ['s1', 0, 0],
+      ['s2', 1, 1],
+    ]);
   });
 
   test('[SHD2] the void rule: what does not continue the last valid record, or carries an older term, is skipped by every reader alike', () => {
@@ -54,7 +67,11 @@ describe('shard', () => {
     let reader = foldRecord(start, 1, first.body).shard;
     reader = foldRecord(reader, 2, takeover.body).shard;
     const folded = foldRecord(reader, 3, late.body);
-    expect(folded).toMatchObject({ kind: 'void', why: 'it does not continue the last valid record', shard: { index: 3, head: reader.head, term: 2 } });
+    expect(folded).toMatchObject({
+      kind: 'void',
+      why: 'it does not continue the last valid record',
+      shard: { index: 3, head: reader.head, term: 2 },
+    });
     expect(foldRecord(folded.shard, 4, next.body).kind).toBe('folded');
     const lower = composeRecord(takeover.shard, 1, []);
     expect(foldRecord(reader, 3, lower.body)).toMatchObject({ kind: 'void', why: 'term 1 ended when term 2 began' });
@@ -65,7 +82,8 @@ describe('shard', () => {
     const first = composeRecord(start, 1, [birthOf(start, 's1')]);
     const damaged = expect.objectContaining({ code: 'LOG_DAMAGED' }) as Error;
     expect(() => foldRecord(start, 2, first.body)).toThrow(damaged);
-    for (const body of ['', '[]', '{"v":1}', first.body.slice(1), first.body.replace('"v":1}', '"v":1,"x":1}')]) expect(() => foldRecord(start, 1, body)).toThrow(damaged);
+    for (const body of ['', '[]', '{"v":1}', first.body.slice(1), first.body.replace('"v":1}', '"v":1,"x":1}')])
+      expect(() => foldRecord(start, 1, body)).toThrow(damaged);
     expect(() => foldRecord(start, 1, first.body.replace(/"term":1,"v":1}$/, '"term":3,"v":1}'))).toThrow(damaged);
     expect(readRecord(first.body, 1).entries).toHaveLength(1);
   });
@@ -75,7 +93,9 @@ describe('shard', () => {
     const first = composeRecord(start, 1, [birthOf(start, 's1')]);
     const step = composeRecord(first.shard, 1, [stepOf(first.shard, 's1', 1)]);
     const reader = foldRecord(start, 1, first.body).shard;
-    expect(() => foldRecord(reader, 2, step.body.replace('"inc":1', '"inc":2'))).toThrow(expect.objectContaining({ code: 'LOG_DIVERGED' }));
+    expect(() => foldRecord(reader, 2, step.body.replace('"inc":1', '"inc":2'))).toThrow(
+      expect.objectContaining({ code: 'LOG_DIVERGED' }),
+    );
     expect(() => foldRecord(reader, 2, ` ${step.body}`)).toThrow(expect.objectContaining({ code: 'LOG_DIVERGED' }));
   });
 
@@ -83,7 +103,10 @@ describe('shard', () => {
     const start = shardOf('s1', 's2');
     const first = composeRecord(start, 1, [birthOf(start, 's1'), birthOf(start, 's2')]);
     const deep = Array.from({ length: 20 }).reduce<Json>((inner) => [inner], 1);
-    const second = composeRecord(first.shard, 1, [stepOf(first.shard, 's1', 1, { m: { at: { k: deep } } }), stepOf(first.shard, 's2', 1)]);
+    const second = composeRecord(first.shard, 1, [
+      stepOf(first.shard, 's1', 1, { m: { at: { k: deep } } }),
+      stepOf(first.shard, 's2', 1),
+    ]);
     const third = composeRecord(second.shard, 1, [stepOf(second.shard, 's2', 2)]);
     let reader = shardOf('s2');
     for (const [i, { body }] of [first, second, third].entries()) {

@@ -45,14 +45,23 @@ export type FoldedRecord =
 /** A shard before its first record. Throws `USAGE` when no space is given. */
 export function emptyShard(schemas: ReadonlyMap<string, StateSchema>): Shard {
   const [first] = schemas.values();
-  if (first === undefined) throw new OplusError('USAGE', 'a shard without spaces', { hint: 'Give at least one space and its schema.' });
+  if (first === undefined)
+    throw new OplusError('USAGE', 'a shard without spaces', { hint: 'Give at least one space and its schema.' });
   const spaces = new Map([...schemas].map(([name, schema]) => [name, unbornSpace(name, schema)]));
   return { index: 0, head: '', term: 0, spaces, sha256: first.sha256 };
 }
 
 /** The body to append after `shard`, with the shard that it leads to. `term` is at least that of the shard. */
-export function composeRecord(shard: Shard, term: number, sealed: readonly Sealed[]): { readonly body: string; readonly shard: Shard } {
-  const body = recordText(shard.head, term, sealed.map((one) => one.text));
+export function composeRecord(
+  shard: Shard,
+  term: number,
+  sealed: readonly Sealed[],
+): { readonly body: string; readonly shard: Shard } {
+  const body = recordText(
+    shard.head,
+    term,
+    sealed.map((one) => one.text),
+  );
   return { body, shard: advance(shard, shard.index + 1, term, sealed) };
 }
 
@@ -86,12 +95,23 @@ export function foldRecord(shard: Shard, index: number, body: string): FoldedRec
     digests.push(next.digest);
   }
   const isWhole = sealed.length === record.entries.length;
-  if (isWhole && recordText(record.prev, record.term, sealed.map((one) => one.text)) !== body) {
+  if (
+    isWhole &&
+    recordText(
+      record.prev,
+      record.term,
+      sealed.map((one) => one.text),
+    ) !== body
+  ) {
     throw new OplusError('LOG_DIVERGED', `record ${index} folds to other bytes than it holds`, {
       hint: 'The record was altered, or it was written by another version of the skill or of the core.',
     });
   }
-  return { kind: 'folded', shard: { ...shard, index, term: record.term, spaces, head: recordDigest(shard, record.term, digests) }, sealed };
+  return {
+    kind: 'folded',
+    shard: { ...shard, index, term: record.term, spaces, head: recordDigest(shard, record.term, digests) },
+    sealed,
+  };
 }
 
 /** Reads a record's body. Throws `LOG_DAMAGED` for anything that is not one. */
@@ -118,7 +138,17 @@ export const recordShape: z.ZodType<StoredRecord> = z.strictObject({
 function advance(shard: Shard, index: number, term: number, sealed: readonly Sealed[]): Shard {
   const spaces = sealed.length === 0 ? shard.spaces : new Map(shard.spaces);
   for (const one of sealed) (spaces as Map<string, Space>).set(one.space.name, one.space);
-  return { ...shard, index, term, spaces, head: recordDigest(shard, term, sealed.map((one) => one.digest)) };
+  return {
+    ...shard,
+    index,
+    term,
+    spaces,
+    head: recordDigest(
+      shard,
+      term,
+      sealed.map((one) => one.digest),
+    ),
+  };
 }
 
 function recordText(prev: string, term: number, entries: readonly string[]): string {
@@ -130,5 +160,8 @@ function recordDigest(shard: Shard, term: number, entryDigests: readonly string[
 }
 
 function damaged(message: string, cause?: unknown): OplusError {
-  return new OplusError('LOG_DAMAGED', message, { hint: 'Restore the log from a copy; what it holds before this point is intact.', cause });
+  return new OplusError('LOG_DAMAGED', message, {
+    hint: 'Restore the log from a copy; what it holds before this point is intact.',
+    cause,
+  });
 }

@@ -101,7 +101,9 @@ export function decodeSpace(schema: StateSchema, stored: Json): Space {
   }
   const decoded = readSpace(schema, stored);
   if (decoded === undefined) {
-    throw new OplusError('LOG_DAMAGED', 'the snapshot does not hold what its digest says', { hint: 'Recover from the log instead.' });
+    throw new OplusError('LOG_DAMAGED', 'the snapshot does not hold what its digest says', {
+      hint: 'Recover from the log instead.',
+    });
   }
   return decoded;
 }
@@ -111,7 +113,8 @@ function readSpace(schema: StateSchema, stored: JsonObject): Space | undefined {
   try {
     const cells = schema.kinds.map((kind, i) => kind.decode((stored['cells'] as JsonObject)[schema.names[i] as string] as Json));
     let agents = emptyTrie<AgentRecord>();
-    for (const [agent, record] of Object.entries(stored['agents'] as JsonObject)) agents = trieWith(agents, agent, decodeAgent(record as JsonObject));
+    for (const [agent, record] of Object.entries(stored['agents'] as JsonObject))
+      agents = trieWith(agents, agent, decodeAgent(record as JsonObject));
     const bare = { ...unbornSpace(stored['name'] as string, schema), head: stored['head'] as string };
     const space = withDigests(bare, cells, agents, stored['revision'] as number);
     return encodeSpace(space) === canonical(stored) ? space : undefined;
@@ -121,7 +124,10 @@ function readSpace(schema: StateSchema, stored: JsonObject): Space | undefined {
 }
 
 function encodeAgent(record: AgentRecord): string {
-  const answered = record.answered === undefined ? '' : `"answered":{"digest":"${record.answered.digest}","verdict":${record.answered.verdict}},`;
+  const answered =
+    record.answered === undefined
+      ? ''
+      : `"answered":{"digest":"${record.answered.digest}","verdict":${record.answered.verdict}},`;
   return `{${answered}"depth":${record.depth},"incarnation":${record.incarnation},"isLive":${record.isLive},"n":${record.n},"role":"${record.role}","session":"${record.session}"}`;
 }
 

@@ -26,16 +26,12 @@ export function stampOf(given: { revision: number; priority: number; agent: stri
 
 /** Win order: positive when `a` wins over `b`. Zero only for the same dot. */
 export function compareWin(a: Stamp, b: Stamp): number {
-  return (
-    a.depth - b.depth || a.priority - b.priority || a.spin - b.spin || compareText(a.agent, b.agent) || a.n - b.n
-  );
+  return a.depth - b.depth || a.priority - b.priority || a.spin - b.spin || compareText(a.agent, b.agent) || a.n - b.n;
 }
 
 /** Admit order, the canonical order of a round: negative when `a` comes first. Older readers have waited longer. */
 export function compareAdmit(a: Stamp, b: Stamp): number {
-  return (
-    a.depth - b.depth || b.priority - a.priority || a.spin - b.spin || compareText(a.agent, b.agent) || a.n - b.n
-  );
+  return a.depth - b.depth || b.priority - a.priority || a.spin - b.spin || compareText(a.agent, b.agent) || a.n - b.n;
 }
 
 /** `[depth,priority,spin,"w1",3]`. */
@@ -47,7 +43,13 @@ export function encodeStamp(stamp: Stamp): string {
 export function decodeStamp(stored: Json | undefined): Stamp | undefined {
   if (stored === undefined) return undefined;
   const [depth, priority, spinOf, agent, n] = Array.isArray(stored) ? (stored as readonly Json[]) : [];
-  if (typeof depth === 'number' && typeof priority === 'number' && typeof spinOf === 'number' && typeof agent === 'string' && typeof n === 'number') {
+  if (
+    typeof depth === 'number' &&
+    typeof priority === 'number' &&
+    typeof spinOf === 'number' &&
+    typeof agent === 'string' &&
+    typeof n === 'number'
+  ) {
     return { depth, priority, spin: spinOf, agent, n };
   }
   throw new OplusError('LOG_DAMAGED', 'a stored stamp is not one');

@@ -18,7 +18,10 @@ export type Fields = { readonly [name: string]: Field };
 export type Views<F extends Fields> = { readonly [K in keyof F]: ViewOf<F[K]> };
 
 /** What a rule may say: `true` or an empty list when all is well, one sentence, or several with their paths. */
-export type RuleAnswer = true | string | readonly { readonly path: string; readonly hint: string; readonly have?: Json; readonly want?: Json }[];
+export type RuleAnswer =
+  | true
+  | string
+  | readonly { readonly path: string; readonly hint: string; readonly have?: Json; readonly want?: Json }[];
 
 /** `touched` holds the JSON Pointers of the fields, and of the keys and rows in them, that this proposal changes. */
 export type RuleContext<V> = {
@@ -138,7 +141,11 @@ export function isFine(answer: RuleAnswer): boolean {
 }
 
 /** The views of some fields of a state, settled, as rules read them. */
-export function viewsOf(schema: StateSchema, cells: readonly unknown[], reads: readonly number[]): { readonly [name: string]: unknown } {
+export function viewsOf(
+  schema: StateSchema,
+  cells: readonly unknown[],
+  reads: readonly number[],
+): { readonly [name: string]: unknown } {
   const views: { [name: string]: unknown } = {};
   for (const index of reads) {
     const kind = schema.kinds[index] as FieldKind;
@@ -162,7 +169,11 @@ function invalid(path: string, message: string, hint: string, cause?: unknown): 
 function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
   if (!isFieldName(name)) throw invalid(`/fields/${name}`, `${name} cannot be the name of a field`, FIELD_NAME_HINT);
   if (typeof kind?.fold !== 'function' || !Number.isFinite(kind.bytesMax)) {
-    throw invalid(`/fields/${name}`, `${name} is not a field kind with a cap`, 'Use the kinds of this package: cas(type), counter(), set(type, { cap }), ...');
+    throw invalid(
+      `/fields/${name}`,
+      `${name} is not a field kind with a cap`,
+      'Use the kinds of this package: cas(type), counter(), set(type, { cap }), ...',
+    );
   }
   return kind;
 }
@@ -170,14 +181,23 @@ function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
 function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles: ReadonlyMap<string, Role>): void {
   for (const [role, { priority }] of roles) {
     if (!/^[a-z][a-z0-9-]{0,31}$/.test(role) || !Number.isSafeInteger(priority)) {
-      throw invalid(`/roles/${role}`, `${role} is not a role with a whole priority`, 'Use a small-letter name and { priority: 0 }.');
+      throw invalid(
+        `/roles/${role}`,
+        `${role} is not a role with a whole priority`,
+        'Use a small-letter name and { priority: 0 }.',
+      );
     }
   }
   kinds.forEach((kind, i) => {
     const stranger = restrictionsOf(kind)
       .flatMap((meta) => meta.writers ?? [])
       .find((role) => !roles.has(role));
-    if (stranger !== undefined) throw invalid(`/fields/${names[i] ?? ''}`, `no role is called ${stranger}`, `The roles are ${[...roles.keys()].join(', ')}.`);
+    if (stranger !== undefined)
+      throw invalid(
+        `/fields/${names[i] ?? ''}`,
+        `no role is called ${stranger}`,
+        `The roles are ${[...roles.keys()].join(', ')}.`,
+      );
   });
 }
 
@@ -191,11 +211,14 @@ function compileRules(
     .map((name) => {
       const rule = rules[name] as Rule<Fields>;
       const path = `/${sort}s/${name}`;
-      if (typeof rule.check !== 'function') throw invalid(path, `${name} has no check`, 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.');
-      if (!Array.isArray(rule.reads) || rule.reads.length === 0) throw invalid(path, `${name} reads no field`, 'Declare the fields that the rule reads.');
+      if (typeof rule.check !== 'function')
+        throw invalid(path, `${name} has no check`, 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.');
+      if (!Array.isArray(rule.reads) || rule.reads.length === 0)
+        throw invalid(path, `${name} reads no field`, 'Declare the fields that the rule reads.');
       const reads = rule.reads.map((read) => {
         const index = indexOf.get(read);
-        if (index === undefined) throw invalid(path, `${name} reads ${read}, which is no field`, `The fields are ${[...indexOf.keys()].join(', ')}.`);
+        if (index === undefined)
+          throw invalid(path, `${name} reads ${read}, which is no field`, `The fields are ${[...indexOf.keys()].join(', ')}.`);
         return index;
       });
       return { name, sort, reads, check: rule.check as CompiledRule['check'] };
@@ -211,7 +234,12 @@ function checkStart(schema: StateSchema): void {
     try {
       answer = rule.check({ before: views, after: views, agent: '', role: '', touched: [] });
     } catch (cause) {
-      throw invalid(`/invariants/${rule.name}`, `${rule.name} throws on the initial state`, 'A rule may read only the fields that it declares.', cause);
+      throw invalid(
+        `/invariants/${rule.name}`,
+        `${rule.name} throws on the initial state`,
+        'A rule may read only the fields that it declares.',
+        cause,
+      );
     }
     if (!isFine(answer)) {
       throw invalid(
@@ -224,7 +252,8 @@ function checkStart(schema: StateSchema): void {
 }
 
 function wholeNumber(path: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1) throw invalid(path, `${path.slice(1)} is ${value}`, 'Give a whole number of at least 1.');
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw invalid(path, `${path.slice(1)} is ${value}`, 'Give a whole number of at least 1.');
   return value;
 }
 
@@ -240,9 +269,7 @@ function declarationOf(
   return {
     name: definition.name,
     version: definition.version,
-    fields: Object.fromEntries(
-      kinds.map((kind, i) => [names[i] as string, declared(kind)]),
-    ),
+    fields: Object.fromEntries(kinds.map((kind, i) => [names[i] as string, declared(kind)])),
     roles: Object.fromEntries([...roles].map(([role, { priority }]) => [role, priority])),
     rules: rules.map((rule) => [rule.sort, rule.name, rule.reads.map((index) => names[index] as string)]),
     horizon,

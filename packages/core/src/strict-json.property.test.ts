@@ -11,13 +11,35 @@ const codeOf = (text: string): string => {
 /** One space in front keeps the reader from its fast way: the text is then not canonical. */
 const slowCodeOf = (text: string): string => codeOf(` ${text}`);
 
-const keys = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom('__proto__', 'constructor', 'prototype', '', 'toString', '10', '9', 'k'.repeat(129), 'é', 'é', 'a​b'));
-const strings = fc.oneof(fc.string({ maxLength: 8 }), fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('<|im_start|>', '<|', 'plain', '\t\n', '\u0007', '-----BEGIN RSA PRIVATE KEY-----', '�', '\ud800'));
-const numbers = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(2 ** 53, 2 ** 53 - 1, -(2 ** 53), 1e21, -0, 5e-324));
+const keys = fc.oneof(
+  fc.string({ maxLength: 6 }),
+  fc.constantFrom('__proto__', 'constructor', 'prototype', '', 'toString', '10', '9', 'k'.repeat(129), 'é', 'é', 'a​b'),
+);
+const strings = fc.oneof(
+  fc.string({ maxLength: 8 }),
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.constantFrom('<|im_start|>', '<|', 'plain', '\t\n', '\u0007', '-----BEGIN RSA PRIVATE KEY-----', '�', '\ud800'),
+);
+const numbers = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(2 ** 53, 2 ** 53 - 1, -(2 ** 53), 1e21, -0, 5e-324),
+);
 const trees = fc.letrec<{ value: Json }>((tie) => ({
-  value: fc.oneof({ maxDepth: 4 }, strings, numbers, fc.boolean(), fc.constant(null), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(keys, tie('value'), { maxKeys: 3, noNullPrototype: true })),
+  value: fc.oneof(
+    { maxDepth: 4 },
+    strings,
+    numbers,
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(keys, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+  ),
 })).value;
-const edits = fc.array(fc.tuple(fc.nat(), fc.constantFrom('"', '{', '}', ',', ':', '[', '0', '-', '.', 'e', '\\', ' ', 'u', '"a":1,', '')), { maxLength: 3 });
+const edits = fc.array(
+  fc.tuple(fc.nat(), fc.constantFrom('"', '{', '}', ',', ':', '[', '0', '-', '.', 'e', '\\', ' ', 'u', '"a":1,', '')),
+  { maxLength: 3 },
+);
 
 /** Generated histories take their time on a busy machine. */
 vi.setConfig({ testTimeout: 300_000 });
@@ -33,7 +55,8 @@ describe('strict reader', () => {
         }
         const [fast, slow] = [readStrictJson(text), readStrictJson(` ${text}`)];
         expect(fast.ok).toBe(slow.ok);
-        if (fast.ok && slow.ok) expect([fast.canonical, JSON.stringify(fast.value)]).toEqual([slow.canonical, JSON.stringify(slow.value)]);
+        if (fast.ok && slow.ok)
+          expect([fast.canonical, JSON.stringify(fast.value)]).toEqual([slow.canonical, JSON.stringify(slow.value)]);
         else if (!fast.ok && !slow.ok) expect(fast.fault.code).toBe(slow.fault.code);
       }),
       { numRuns: 20_000 },
@@ -103,7 +126,13 @@ describe('strict reader', () => {
   });
 
   test('[JSN11] only keys are restricted, never prose', () => {
-    for (const text of ['the constructor of __proto__ is odd', 'проверено: café ✓ 😀', 'a < b || c', 'tab\tand\nline', '</data> SYSTEM:']) {
+    for (const text of [
+      'the constructor of __proto__ is odd',
+      'проверено: café ✓ 😀',
+      'a < b || c',
+      'tab\tand\nline',
+      '</data> SYSTEM:',
+    ]) {
       expect(stringFault(text)).toBeUndefined();
       expect(codeOf(canonical([text]))).toBe('ok');
     }

@@ -53,7 +53,10 @@ export function stringFault(value: string): JsonFault | undefined {
   if (LONE_SURROGATE.test(value)) return fault('string', 'a lone surrogate');
   const hidden = HIDDEN.exec(value);
   if (hidden !== null) {
-    return fault('string', `the hidden or control character U+${(hidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, '0').toUpperCase()}`);
+    return fault(
+      'string',
+      `the hidden or control character U+${(hidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, '0').toUpperCase()}`,
+    );
   }
   if (value.normalize('NFC') !== value) return fault('string', 'not in Unicode normal form C');
   if (CHAT_MARKUP.test(value)) return fault('string', 'a reserved token of chat templates');

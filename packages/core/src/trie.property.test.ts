@@ -7,11 +7,18 @@ import type { Trie } from './trie.ts';
 
 const text = (value: number): string => canonical(value);
 /** Enough keys that buckets split and gather again. */
-const key = fc.oneof(fc.nat(60).map((i) => `k${i}`), fc.nat(40).map(String), fc.constantFrom('__proto__', 'constructor', 'a/b', 'é'));
+const key = fc.oneof(
+  fc.nat(60).map((i) => `k${i}`),
+  fc.nat(40).map(String),
+  fc.constantFrom('__proto__', 'constructor', 'a/b', 'é'),
+);
 const changes = fc.array(fc.tuple(key, fc.option(fc.nat(3), { nil: undefined })), { maxLength: 160, size: 'max' });
 
 function applied(list: readonly (readonly [string, number | undefined])[], start: Trie<number> = emptyTrie()): Trie<number> {
-  return list.reduce<Trie<number>>((trie, [at, value]) => (value === undefined ? trieWithout(trie, at) : trieWith(trie, at, value)), start);
+  return list.reduce<Trie<number>>(
+    (trie, [at, value]) => (value === undefined ? trieWithout(trie, at) : trieWith(trie, at, value)),
+    start,
+  );
 }
 
 /** Generated histories take their time on a busy machine. */

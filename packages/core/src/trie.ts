@@ -163,7 +163,9 @@ function split<V>(bucket: Bucket<V>, depth: number): Node<V> {
     child.texts.push(bucket.texts[i]);
   }
   return {
-    children: children.map((child) => (child.keys.length > BUCKET_MAX && depth + 1 < DEPTH_MAX ? split(child, depth + 1) : child)),
+    children: children.map((child) =>
+      child.keys.length > BUCKET_MAX && depth + 1 < DEPTH_MAX ? split(child, depth + 1) : child,
+    ),
     size: bucket.keys.length,
     digest: undefined,
   };

@@ -38,7 +38,10 @@ export function valueType<T extends Json>(type: z.ZodType<T>, path: string): Val
 export function startValue<T extends Json>(type: ValueType, value: T | undefined, path: string): T | undefined {
   const fault = value === undefined ? undefined : type.fault(value);
   if (fault === undefined) return value === undefined ? undefined : frozen(JSON.parse(canonical(value)) as T);
-  throw new OplusError('SCHEMA_INVALID', `the start value at ${path} is not of its type: ${fault.message}`, { path, hint: 'Change start or the type.' });
+  throw new OplusError('SCHEMA_INVALID', `the start value at ${path} is not of its type: ${fault.message}`, {
+    path,
+    hint: 'Change start or the type.',
+  });
 }
 
 /** A JSON Schema of a zod type without the dialect line. */
@@ -72,7 +75,8 @@ function faultOf(type: z.ZodType, schema: JsonSchema): (value: Json) => TypeFaul
   if ((keys === 'maxLength,type' || keys === 'maxLength,minLength,type') && schema['type'] === 'string') {
     const charsMin = (schema['minLength'] ?? 0) as number;
     const charsMax = schema['maxLength'] as number;
-    return (value) => (typeof value === 'string' && value.length >= charsMin && value.length <= charsMax ? undefined : zodFault(type, value));
+    return (value) =>
+      typeof value === 'string' && value.length >= charsMin && value.length <= charsMax ? undefined : zodFault(type, value);
   }
   return (value) => zodFault(type, value);
 }
@@ -81,8 +85,15 @@ const PLAIN_CHECKS: readonly string[] = ['max_length', 'min_length', 'number_for
 
 /** True when the JSON Schema of the type says all that the type checks. */
 function isPlainType(type: z.ZodType): boolean {
-  const definition = type._zod.def as { readonly checks?: readonly z.core.$ZodCheck[]; readonly coerce?: boolean; readonly check?: string };
-  const checks = [...(definition.checks ?? []).map((check) => check._zod.def.check), ...(definition.check === undefined ? [] : [definition.check])];
+  const definition = type._zod.def as {
+    readonly checks?: readonly z.core.$ZodCheck[];
+    readonly coerce?: boolean;
+    readonly check?: string;
+  };
+  const checks = [
+    ...(definition.checks ?? []).map((check) => check._zod.def.check),
+    ...(definition.check === undefined ? [] : [definition.check]),
+  ];
   return definition.coerce !== true && checks.every((check) => PLAIN_CHECKS.includes(check));
 }
 
@@ -93,7 +104,8 @@ function zodFault(type: z.ZodType, value: Json): TypeFault | undefined {
   } catch {
     return { code: 'schema', message: 'the type cannot check this value' };
   }
-  if (parsed.success) return isUnchanged(value, parsed.data) ? undefined : { code: 'schema', message: 'the type would change this value' };
+  if (parsed.success)
+    return isUnchanged(value, parsed.data) ? undefined : { code: 'schema', message: 'the type would change this value' };
   const { issues } = parsed.error;
   const isBound = issues.every((issue) => issue.code === 'too_big' || issue.code === 'too_small');
   return { code: isBound ? 'bound' : 'schema', message: issues.slice(0, 8).map(sentence).join('; ') };
@@ -147,7 +159,10 @@ function bytesMaxOf(schema: JsonSchema, path: string): number {
       return 5;
     case 'integer':
     case 'number': {
-      if (!isNumber(schema['minimum'] ?? schema['exclusiveMinimum']) || !isNumber(schema['maximum'] ?? schema['exclusiveMaximum'])) {
+      if (
+        !isNumber(schema['minimum'] ?? schema['exclusiveMinimum']) ||
+        !isNumber(schema['maximum'] ?? schema['exclusiveMaximum'])
+      ) {
         unbounded('a number', 'Give it a range: z.int().min(0).max(100).');
       }
       return 25;

@@ -12,7 +12,10 @@ describe('claim', () => {
     const verdicts = team.round(...['a', 'b', 'c'].map((agent) => ({ agent, patch: { x: { claim: true } } })));
     const holder = (team.state['x'] as { holder: string }).holder;
     expect(verdicts.flatMap(codesOf).sort()).toEqual(['committed', 'held', 'held']);
-    expect(verdicts.find(({ kind }) => kind === 'rejected')).toMatchObject({ issues: [{ by: holder, recovery: 'wait' }], retry: { after: 1 } });
+    expect(verdicts.find(({ kind }) => kind === 'rejected')).toMatchObject({
+      issues: [{ by: holder, recovery: 'wait' }],
+      retry: { after: 1 },
+    });
     expect(outcomesOf(team.ask(holder, { x: { claim: true } }))).toEqual({ '/x': 'unchanged' });
   });
 
@@ -29,7 +32,10 @@ describe('claim', () => {
   test('[CLM3] the fencing number grows with every grant, also where a row or key was dropped in between', () => {
     const team = smallTeam({ fields: { m: map(claim(), { cap: 4 }), r: records({ c: claim() }, { cap: 4 }) } });
     const fences = (): readonly number[] => {
-      const views = viewsOfSpace(team.space) as { m: { get(key: string): ClaimView | undefined }; r: { get(key: string): { c: ClaimView } | undefined } };
+      const views = viewsOfSpace(team.space) as {
+        m: { get(key: string): ClaimView | undefined };
+        r: { get(key: string): { c: ClaimView } | undefined };
+      };
       return [views.m.get('k')?.fence ?? 0, views.r.get('k')?.c.fence ?? 0];
     };
     team.ask('a', { m: { at: { k: { claim: true } } }, r: { put: { k: { c: { claim: true } } } } });
@@ -57,13 +63,22 @@ describe('claim', () => {
     team.ask('a', { x: { claim: true } });
     team.ask('a', { x: { handoff: { to: 'b' } } });
     team.ask('b', { x: { handoff: { to: 'a' } } });
-    expect(team.ask('a', { x: { release: true } }, 1)).toMatchObject({ issues: [{ code: 'conflict', by: 'b', recovery: 're-read' }] });
+    expect(team.ask('a', { x: { release: true } }, 1)).toMatchObject({
+      issues: [{ code: 'conflict', by: 'b', recovery: 're-read' }],
+    });
     expect(codesOf(team.ask('a', { x: { release: true } }))).toEqual(['committed']);
   });
 
   test('[CLM6] a claim names nobody: the claimant is the sender', () => {
     const team = smallTeam({ fields: { x: claim() } });
-    for (const patch of [{ claim: 'b' }, { claim: false }, { claim: true, release: true }, { handoff: { to: 'NOT A NAME' } }, { handoff: {} }, { release: { other: 1 } }]) {
+    for (const patch of [
+      { claim: 'b' },
+      { claim: false },
+      { claim: true, release: true },
+      { handoff: { to: 'NOT A NAME' } },
+      { handoff: {} },
+      { release: { other: 1 } },
+    ]) {
       expect(codesOf(team.ask('a', { x: patch }))).toEqual(['schema']);
     }
   });

@@ -55,7 +55,10 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
       }
       const value = cell.value + op.inc;
       if (value < lo || value > hi) {
-        attempt.refuse(path, outOfBounds(name, cell.value, { inc: op.inc }, `There is room for ${lo - cell.value} to ${hi - cell.value} now.`));
+        attempt.refuse(
+          path,
+          outOfBounds(name, cell.value, { inc: op.inc }, `There is room for ${lo - cell.value} to ${hi - cell.value} now.`),
+        );
         return cell;
       }
       return { value, mark: summed(cell.mark, attempt.mark) };

@@ -37,14 +37,40 @@ describe('log', () => {
   test('[KLG4] an entry whose id is there is skipped; with other content its sender is told what stands', () => {
     const team = smallTeam({ fields: { l: log(message, { keep: 5, id: 'id' }) } });
     team.ask('a', { l: { append: [{ id: 1, text: 'one' }] } });
-    const verdict = team.ask('b', { l: { append: [{ id: 1, text: 'one' }, { id: 1, text: 'other' }, { id: 2, text: 'two' }] } }, 0);
-    expect(verdict).toMatchObject({ outcomes: { '/l/append/0': { kind: 'unchanged' }, '/l/append/1': { kind: 'superseded', by: 'a', value: { id: 1, text: 'one' } } } });
-    expect(team.state).toEqual({ l: [{ id: 1, text: 'one' }, { id: 2, text: 'two' }] });
+    const verdict = team.ask(
+      'b',
+      {
+        l: {
+          append: [
+            { id: 1, text: 'one' },
+            { id: 1, text: 'other' },
+            { id: 2, text: 'two' },
+          ],
+        },
+      },
+      0,
+    );
+    expect(verdict).toMatchObject({
+      outcomes: {
+        '/l/append/0': { kind: 'unchanged' },
+        '/l/append/1': { kind: 'superseded', by: 'a', value: { id: 1, text: 'one' } },
+      },
+    });
+    expect(team.state).toEqual({
+      l: [
+        { id: 1, text: 'one' },
+        { id: 2, text: 'two' },
+      ],
+    });
   });
 
   test('[KLG4] the id is a required property of the entries, or the entry itself', () => {
     const optional = z.strictObject({ id: z.int().min(0).max(9).optional(), text: line }) as unknown as z.ZodType<Json>;
-    for (const bad of [() => log(optional, { keep: 5, id: 'id' }), () => log(message, { keep: 5, id: 'name' }), () => log(line, { keep: 5, id: 'id' })]) {
+    for (const bad of [
+      () => log(optional, { keep: 5, id: 'id' }),
+      () => log(message, { keep: 5, id: 'name' }),
+      () => log(line, { keep: 5, id: 'id' }),
+    ]) {
       expect(bad).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
     }
     const team = smallTeam({ fields: { l: log(line, { keep: 5, id: 'self' }) } });
@@ -54,13 +80,19 @@ describe('log', () => {
 
   test('[KLG5] who appended what fell off in the same seal is told', () => {
     const team = smallTeam({ fields: { l: log(line, { keep: 2 }) } });
-    const verdicts = team.round({ agent: 'a', patch: { l: { append: ['a1', 'a2'] } } }, { agent: 'b', patch: { l: { append: ['b1'] } } });
+    const verdicts = team.round(
+      { agent: 'a', patch: { l: { append: ['a1', 'a2'] } } },
+      { agent: 'b', patch: { l: { append: ['b1'] } } },
+    );
     const told = verdicts.map(outcomesOf);
     const kept = team.state['l'] as string[];
     expect(kept).toHaveLength(2);
     const evicted = ['a1', 'a2', 'b1'].filter((entry) => !kept.includes(entry));
     expect(evicted).toHaveLength(1);
-    expect(told).toEqual([evicted[0] === 'a1' ? { '/l/append/0': 'evicted' } : {}, evicted[0] === 'b1' ? { '/l/append/0': 'evicted' } : {}]);
+    expect(told).toEqual([
+      evicted[0] === 'a1' ? { '/l/append/0': 'evicted' } : {},
+      evicted[0] === 'b1' ? { '/l/append/0': 'evicted' } : {},
+    ]);
   });
 
   test('[KLG5] a late entry that is older than all that is kept is told at once', () => {

@@ -37,14 +37,22 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
   checkCap('log', keep);
   const required = type.jsonSchema['required'];
   if (id !== undefined && id !== 'self' && !(Array.isArray(required) && required.includes(id))) {
-    throw new OplusError('SCHEMA_INVALID', `log: entries need not have a property ${id}`, { hint: 'id names a required property of the entries, or is "self".' });
+    throw new OplusError('SCHEMA_INVALID', `log: entries need not have a property ${id}`, {
+      hint: 'id names a required property of the entries, or is "self".',
+    });
   }
   const kind: FieldKind<LogCell, LogOp> = {
     name: 'log',
     grade:
       order === 'stamp' && id === undefined
         ? { letter: 'A', why: 'the last entries by stamp are the same in any order' }
-        : { letter: 'B', why: order === 'commit' ? 'entries stand in the order of the log' : 'of two entries with one id the first in the log stays' },
+        : {
+            letter: 'B',
+            why:
+              order === 'commit'
+                ? 'entries stand in the order of the log'
+                : 'of two entries with one id the first in the log stays',
+          },
     bytesMax: 2 + keep * (type.bytesMax + 1),
     verbs: ['append'],
     summary: `the last ${keep} appended entries`,
@@ -82,12 +90,22 @@ type Entry = { readonly value: Json; readonly stamp: Stamp; readonly at: number;
 type LogCell = { readonly entries: readonly Entry[]; readonly dropped: number; readonly mark: Mark | undefined };
 type LogOp = { readonly append: readonly Json[] };
 
-function fold(order: 'commit' | 'stamp', id: string | undefined, cell: LogCell, op: LogOp, path: string, attempt: Attempt): LogCell {
+function fold(
+  order: 'commit' | 'stamp',
+  id: string | undefined,
+  cell: LogCell,
+  op: LogOp,
+  path: string,
+  attempt: Attempt,
+): LogCell {
   const entries = cell.entries.slice();
   for (const [at, value] of op.append.entries()) {
     const known = id === undefined ? undefined : entries.find((entry) => sameJson(idOf(entry.value, id), idOf(value, id)));
     if (known !== undefined) {
-      attempt.note(`${path}/append/${at}`, sameJson(known.value, value) ? { kind: 'unchanged' } : superseded(known.stamp.agent, known.value));
+      attempt.note(
+        `${path}/append/${at}`,
+        sameJson(known.value, value) ? { kind: 'unchanged' } : superseded(known.stamp.agent, known.value),
+      );
       continue;
     }
     const entry: Entry = { value, stamp: attempt.stamp, at, text: undefined };
@@ -95,7 +113,9 @@ function fold(order: 'commit' | 'stamp', id: string | undefined, cell: LogCell, 
     if (order === 'stamp') while (place > 0 && compareEntries(entries[place - 1] as Entry, entry) > 0) place -= 1;
     entries.splice(place, 0, entry);
   }
-  return entries.length === cell.entries.length ? cell : { entries, dropped: cell.dropped, mark: summed(cell.mark, attempt.mark) };
+  return entries.length === cell.entries.length
+    ? cell
+    : { entries, dropped: cell.dropped, mark: summed(cell.mark, attempt.mark) };
 }
 
 function compareEntries(a: Entry, b: Entry): number {
@@ -119,7 +139,12 @@ function encodeEntry(entry: Entry): string {
 function decode(stored: Json): LogCell {
   const cell = stored as JsonObject;
   const entries = (cell['entries'] as readonly (readonly [Json, number, number, number, string, number, number])[]).map(
-    ([value, depth, priority, spin, agent, n, at]): Entry => ({ value: frozen(value), stamp: { depth, priority, spin, agent, n }, at, text: undefined }),
+    ([value, depth, priority, spin, agent, n, at]): Entry => ({
+      value: frozen(value),
+      stamp: { depth, priority, spin, agent, n },
+      at,
+      text: undefined,
+    }),
   );
   return { entries, dropped: cell['dropped'] as number, mark: decodeMark(cell['mark']) };
 }

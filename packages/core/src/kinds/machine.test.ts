@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
 import { machine } from './machine.ts';
 
-const phase = machine({ start: 'todo', moves: { todo: ['doing'], doing: ['todo', 'done', 'failed'], done: [], failed: ['todo'] } });
+const phase = machine({
+  start: 'todo',
+  moves: { todo: ['doing'], doing: ['todo', 'done', 'failed'], done: [], failed: ['todo'] },
+});
 
 describe('machine', () => {
   test('[MCH1] the table is checked on the merged value: the second of two moves is judged from where the first led', () => {
@@ -24,10 +27,14 @@ describe('machine', () => {
 
   test('[MCH3] a state without moves is final, and the hint says what is open', () => {
     const team = smallTeam({ fields: { x: phase } });
-    expect(team.ask('a', { x: { to: 'done' } })).toMatchObject({ issues: [{ have: 'todo', want: 'done', hint: 'From todo it may move to doing.' }] });
+    expect(team.ask('a', { x: { to: 'done' } })).toMatchObject({
+      issues: [{ have: 'todo', want: 'done', hint: 'From todo it may move to doing.' }],
+    });
     team.ask('a', { x: { to: 'doing' } });
     team.ask('a', { x: { to: 'done' } });
-    expect(team.ask('b', { x: { to: 'todo' } }, 0)).toMatchObject({ issues: [{ code: 'transition', by: 'a', recovery: 're-read', hint: 'done is final.' }] });
+    expect(team.ask('b', { x: { to: 'todo' } }, 0)).toMatchObject({
+      issues: [{ code: 'transition', by: 'a', recovery: 're-read', hint: 'done is final.' }],
+    });
     expect(team.ask('b', { x: { to: 'todo' } })).toMatchObject({ issues: [{ recovery: 'change' }] });
     expect(codesOf(team.ask('a', { x: { to: 'nowhere' } }))).toEqual(['schema']);
     expect(codesOf(team.ask('a', { x: { from: 'done' } }))).toEqual(['schema']);

@@ -59,7 +59,9 @@ type MachineOp = { readonly to: string; readonly from: string | undefined };
 
 function checkTable(start: string, moves: ReadonlyMap<string, readonly string[]>): void {
   const refuse = (message: string): never => {
-    throw new OplusError('SCHEMA_INVALID', `machine: ${message}`, { hint: 'List every state as a key of moves, with the states that may follow it.' });
+    throw new OplusError('SCHEMA_INVALID', `machine: ${message}`, {
+      hint: 'List every state as a key of moves, with the states that may follow it.',
+    });
   };
   if (!moves.has(start)) refuse(`the start ${start} is no state`);
   for (const [state, targets] of moves) {
@@ -71,12 +73,7 @@ function checkTable(start: string, moves: ReadonlyMap<string, readonly string[]>
   if (lost !== undefined) refuse(`nothing leads to ${lost}`);
 }
 
-function readMove(
-  states: readonly string[],
-  intent: Json,
-  path: string,
-  complain: Complain,
-): MachineOp | undefined {
+function readMove(states: readonly string[], intent: Json, path: string, complain: Complain): MachineOp | undefined {
   const verbs = readVerbs(intent, 'machine', ['to', 'from'], path, complain);
   if (verbs === undefined) return undefined;
   const { to, from } = verbs;
@@ -89,7 +86,13 @@ function isState(states: readonly string[], value: Json | undefined): value is s
   return typeof value === 'string' && states.includes(value);
 }
 
-function fold(moves: ReadonlyMap<string, readonly string[]>, cell: Machine, op: MachineOp, path: string, attempt: Attempt): Machine {
+function fold(
+  moves: ReadonlyMap<string, readonly string[]>,
+  cell: Machine,
+  op: MachineOp,
+  path: string,
+  attempt: Attempt,
+): Machine {
   // Who names the state to move from wants to be the one who moves: the state being there already is not the same.
   if (op.to === cell.value && (op.from === undefined || op.from === cell.value)) {
     attempt.note(path, { kind: 'unchanged' });

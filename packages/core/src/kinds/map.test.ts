@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { field } from '../state-schema.ts';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
-import { trieAt } from '../trie.ts';
+import type { Trie } from '../trie.ts';
 import { counter } from './counter.ts';
 import { GRAVES_MAX, graveOf, NO_GRAVES, withGrave } from './graves.ts';
 import { map } from './map.ts';
@@ -23,7 +23,10 @@ describe('map', () => {
 
   test('[MAP2] concurrent creation of one key merges by the rule of the child', () => {
     const team = smallTeam({ fields: { n: map(counter(), { cap: 4 }), d: map(map(cas(text), { cap: 4 }), { cap: 4 }) } });
-    team.round({ agent: 'a', patch: { n: { at: { k: { inc: 1 } } }, d: { at: { k: { at: { x: { set: 'a' } } } } } } }, { agent: 'b', patch: { n: { at: { k: { inc: 2 } } }, d: { at: { k: { at: { y: { set: 'b' } } } } } } });
+    team.round(
+      { agent: 'a', patch: { n: { at: { k: { inc: 1 } } }, d: { at: { k: { at: { x: { set: 'a' } } } } } } },
+      { agent: 'b', patch: { n: { at: { k: { inc: 2 } } }, d: { at: { k: { at: { y: { set: 'b' } } } } } } },
+    );
     expect(team.state).toEqual({ n: { k: 3 }, d: { k: { x: 'a', y: 'b' } } });
   });
 
@@ -31,7 +34,9 @@ describe('map', () => {
     const team = smallTeam({ fields: { m: map(counter(), { cap: 4 }) } });
     team.ask('a', { m: { at: { k: { inc: 1 } } } });
     team.ask('b', { m: { at: { k: { inc: 5 } } } });
-    expect(team.ask('c', { m: { drop: ['k', 'none'] } }, 1)).toMatchObject({ outcomes: { '/m/k': { kind: 'superseded', by: 'b', value: 6 }, '/m/none': { kind: 'unchanged' } } });
+    expect(team.ask('c', { m: { drop: ['k', 'none'] } }, 1)).toMatchObject({
+      outcomes: { '/m/k': { kind: 'superseded', by: 'b', value: 6 }, '/m/none': { kind: 'unchanged' } },
+    });
     team.ask('c', { m: { drop: ['k'] } });
     expect(team.state).toEqual({ m: {} });
   });
@@ -42,25 +47,38 @@ describe('map', () => {
     expect(outcomesOf(team.ask('a', { m: { drop: ['k'] } }, 0))).toEqual({});
     team.ask('b', { m: { at: { k: { inc: 1 } } } });
     team.ask('a', { m: { at: { k: { inc: 1 } } } }, 2);
-    expect(team.ask('a', { m: { drop: ['k'] } }, 2)).toMatchObject({ outcomes: { '/m/k': { kind: 'superseded', by: 'b', value: 2 } } });
+    expect(team.ask('a', { m: { drop: ['k'] } }, 2)).toMatchObject({
+      outcomes: { '/m/k': { kind: 'superseded', by: 'b', value: 2 } },
+    });
   });
 
   test('[MAP4] a dropped key starts again from empty, and a write that did not see the drop cannot pass for a first one', () => {
     const team = smallTeam({ fields: { m: map(cas(text), { cap: 4 }), n: map(counter({ start: 1 }), { cap: 4 }) } });
     team.ask('a', { m: { at: { k: { set: 'old' } } }, n: { at: { k: { inc: 4 } } } });
     team.ask('a', { m: { drop: ['k'] }, n: { drop: ['k'] } });
-    expect(team.ask('b', { m: { at: { k: { set: 'stale' } } } }, 1)).toMatchObject({ issues: [{ path: '/m/k', code: 'conflict', have: null, by: 'a' }] });
+    expect(team.ask('b', { m: { at: { k: { set: 'stale' } } } }, 1)).toMatchObject({
+      issues: [{ path: '/m/k', code: 'conflict', have: null, by: 'a' }],
+    });
     team.ask('b', { m: { at: { k: { set: 'new' } } }, n: { at: { k: { inc: 1 } } } });
     expect(team.state).toEqual({ m: { k: 'new' }, n: { k: 2 } });
   });
 
   test('[MAP4] nor can one to a key of a map, or to a row, that stood below a dropped key', () => {
-    const team = smallTeam({ fields: { m: map(map(cas(text), { cap: 4 }), { cap: 4 }), r: map(records({ x: cas(text) }, { cap: 4 }), { cap: 4 }) } });
+    const team = smallTeam({
+      fields: { m: map(map(cas(text), { cap: 4 }), { cap: 4 }), r: map(records({ x: cas(text) }, { cap: 4 }), { cap: 4 }) },
+    });
     team.ask('a', { m: { at: { k: { at: { i: { set: 'old' } } } } }, r: { at: { k: { put: { i: { x: { set: 'old' } } } } } } });
     team.ask('a', { m: { drop: ['k'] }, r: { drop: ['k'] } });
     expect(codesOf(team.ask('b', { m: { at: { k: { at: { i: { set: 'stale' } } } } } }, 1))).toEqual(['conflict']);
     expect(codesOf(team.ask('b', { r: { at: { k: { put: { i: { x: { set: 'stale' } } } } } } }, 1))).toEqual(['gone']);
-    expect(codesOf(team.ask('b', { m: { at: { k: { at: { i: { set: 'new' } } } } }, r: { at: { k: { put: { i: { x: { set: 'new' } } } } } } }))).toEqual(['committed']);
+    expect(
+      codesOf(
+        team.ask('b', {
+          m: { at: { k: { at: { i: { set: 'new' } } } } },
+          r: { at: { k: { put: { i: { x: { set: 'new' } } } } } },
+        }),
+      ),
+    ).toEqual(['committed']);
     expect(codesOf(team.ask('c', { m: { at: { k: { at: { other: { set: 'stale' } } } } } }, 1))).toEqual(['conflict']);
   });
 
@@ -73,10 +91,22 @@ describe('map', () => {
   });
 
   test('[MAP6] a key stands once in a patch, and keys have their type', () => {
-    const team = smallTeam({ fields: { m: map(counter(), { cap: 4, keys: z.string().max(8).regex(/^[a-z]{1,8}$/) }) } });
+    const team = smallTeam({
+      fields: {
+        m: map(counter(), {
+          cap: 4,
+          keys: z
+            .string()
+            .max(8)
+            .regex(/^[a-z]{1,8}$/),
+        }),
+      },
+    });
     expect(codesOf(team.ask('a', { m: { drop: ['k'], at: { k: { inc: 1 } } } }))).toEqual(['schema']);
     expect(codesOf(team.ask('a', { m: { drop: ['k', 'k'] } }))).toEqual(['schema']);
-    expect(team.ask('a', { m: { at: { K: { inc: 1 } } } })).toMatchObject({ issues: [{ path: '/m/K', code: 'schema', rule: 'map key' }] });
+    expect(team.ask('a', { m: { at: { K: { inc: 1 } } } })).toMatchObject({
+      issues: [{ path: '/m/K', code: 'schema', rule: 'map key' }],
+    });
     expect(codesOf(team.ask('a', { m: { at: { verylongkey: { inc: 1 } } } }))).toEqual(['schema']);
   });
 
@@ -86,14 +116,34 @@ describe('map', () => {
     const verdict = team.ask('a', { m: { at: Object.fromEntries(keys.map((key) => [key, { set: key }])) } });
     expect(verdict.kind).toBe('committed');
     expect(team.state['m']).toEqual(Object.fromEntries(keys.map((key) => [key, key])));
-    expect(team.ask('b', { m: { at: { 'user/name': { set: 'x' }, 'a~b': { set: 'y' } } } }, 0)).toMatchObject({ issues: [{ path: '/m/a~0b' }, { path: '/m/user~1name' }] });
+    expect(team.ask('b', { m: { at: { 'user/name': { set: 'x' }, 'a~b': { set: 'y' } } } }, 0)).toMatchObject({
+      issues: [{ path: '/m/a~0b' }, { path: '/m/user~1name' }],
+    });
   });
 
   test('[MAP8] a write that leaves an absent key at a start value makes the key; one that leaves nothing does not', () => {
-    const team = smallTeam({ fields: { c: map(cas(text, { start: 'a' }), { cap: 4 }), n: map(counter(), { cap: 4 }), e: map(cas(text), { cap: 4 }), s: map(set(text, { cap: 2 }), { cap: 4 }), l: map(lww(text, { start: 'a' }), { cap: 4 }) } });
-    team.ask('a', { c: { at: { k: { set: 'a' } } }, n: { at: { k: { inc: 0 } } }, e: { at: { k: { unset: true } } }, s: { at: { k: { remove: ['x'] } } }, l: { at: { k: { set: 'a' } } } });
+    const team = smallTeam({
+      fields: {
+        c: map(cas(text, { start: 'a' }), { cap: 4 }),
+        n: map(counter(), { cap: 4 }),
+        e: map(cas(text), { cap: 4 }),
+        s: map(set(text, { cap: 2 }), { cap: 4 }),
+        l: map(lww(text, { start: 'a' }), { cap: 4 }),
+      },
+    });
+    team.ask('a', {
+      c: { at: { k: { set: 'a' } } },
+      n: { at: { k: { inc: 0 } } },
+      e: { at: { k: { unset: true } } },
+      s: { at: { k: { remove: ['x'] } } },
+      l: { at: { k: { set: 'a' } } },
+    });
     expect(team.state).toEqual({ c: { k: 'a' }, n: { k: 0 }, e: {}, s: {}, l: { k: 'a' } });
-    expect(outcomesOf(team.ask('b', { c: { drop: ['k'] }, n: { drop: ['k'] }, l: { drop: ['k'] } }, 0))).toEqual({ '/c/k': 'superseded', '/n/k': 'superseded', '/l/k': 'superseded' });
+    expect(outcomesOf(team.ask('b', { c: { drop: ['k'] }, n: { drop: ['k'] }, l: { drop: ['k'] } }, 0))).toEqual({
+      '/c/k': 'superseded',
+      '/n/k': 'superseded',
+      '/l/k': 'superseded',
+    });
   });
 
   test('[MAP9] tombstones are bounded; a view older than what was forgotten meets the floor instead', () => {
@@ -112,15 +162,25 @@ describe('map', () => {
       team.ask('a', { m: { at: { [`k${i}`]: { set: 'x' } } } });
       team.ask('a', { m: { drop: [`k${i}`] } });
     }
-    const cell = team.space.cells[0] as { readonly graves: { readonly young: Parameters<typeof trieAt>[0]; readonly old: Parameters<typeof trieAt>[0]; readonly floor: number } };
+    const cell = team.space.cells[0] as {
+      readonly graves: { readonly young: Trie<unknown>; readonly old: Trie<unknown>; readonly floor: number };
+    };
     expect(cell.graves.young.size + cell.graves.old.size).toBeLessThanOrEqual(8);
     expect(cell.graves.floor).toBe(0);
   });
 
   test('[JDG5] writers of a child hold for its keys, and for their drop', () => {
-    const team = smallTeam({ fields: { m: map(field(cas(text), { writers: ['lead'] }), { cap: 4 }) }, roles: { lead: { priority: 1 }, agent: { priority: 0 } } }, ['a:lead', 'b']);
+    const team = smallTeam(
+      {
+        fields: { m: map(field(cas(text), { writers: ['lead'] }), { cap: 4 }) },
+        roles: { lead: { priority: 1 }, agent: { priority: 0 } },
+      },
+      ['a:lead', 'b'],
+    );
     expect(codesOf(team.ask('a', { m: { at: { k: { set: 'x' } } } }))).toEqual(['committed']);
-    expect(team.ask('b', { m: { at: { k: { set: 'y' } } } })).toMatchObject({ issues: [{ path: '/m/k', code: 'forbidden', recovery: 'stop' }] });
+    expect(team.ask('b', { m: { at: { k: { set: 'y' } } } })).toMatchObject({
+      issues: [{ path: '/m/k', code: 'forbidden', recovery: 'stop' }],
+    });
     expect(codesOf(team.ask('b', { m: { drop: ['k'] } }))).toEqual(['forbidden']);
     expect(codesOf(team.ask('a', { m: { drop: ['k'] } }))).toEqual(['committed']);
   });

@@ -38,7 +38,10 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
   checkCap('map', cap);
   const kind: FieldKind<MapCell, MapOp> = {
     name: 'map',
-    grade: { letter: 'B', why: `keys merge as their child does (${child.grade.letter}: ${child.grade.why}); what meets a drop or the cap is decided by the log` },
+    grade: {
+      letter: 'B',
+      why: `keys merge as their child does (${child.grade.letter}: ${child.grade.why}); what meets a drop or the cap is decided by the log`,
+    },
     bytesMax: 2 + cap * (keyType.bytesMax + child.bytesMax + 2),
     verbs: VERBS,
     summary: `at most ${cap} keys, each: ${child.summary}`,
@@ -72,7 +75,13 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       const cell = stored as JsonObject;
       let live = emptyTrie<unknown>();
       for (const [key, value] of Object.entries(cell['live'] as JsonObject)) live = trieWith(live, key, child.decode(value));
-      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), born: decodeMark(cell['born']), untidy: [] };
+      return {
+        live,
+        graves: decodeGraves(cell['graves']),
+        mark: decodeMark(cell['mark']),
+        born: decodeMark(cell['born']),
+        untidy: [],
+      };
     },
     digest: (cell, sha256: Sha256) =>
       sha256(
@@ -109,7 +118,9 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     let isSound = drop !== undefined;
     for (const key of Object.keys(changes)) {
       const childPath = `${path}/${escapeToken(key)}`;
-      const op = isOfType(keyType, key, 'map key', childPath, complain) ? child.read(changes[key] as Json, childPath, complain) : undefined;
+      const op = isOfType(keyType, key, 'map key', childPath, complain)
+        ? child.read(changes[key] as Json, childPath, complain)
+        : undefined;
       if (op === undefined) isSound = false;
       else at.push([key, op]);
     }
@@ -156,7 +167,9 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       attempt.refuse(path, outOfBounds('map', cell.live.size, live.size, `At most ${cap} keys; drop some first.`));
       return cell;
     }
-    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+    return live === cell.live && graves === cell.graves
+      ? cell
+      : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function settleChildren(cell: MapCell, path: string, evict: Evict): MapCell {
@@ -178,7 +191,10 @@ export function keyedFromModel(answer: Json, verbs: readonly string[], changeOf:
     Object.entries(given).map(([verb, value]) => {
       if (!verbs.includes(verb) || !Array.isArray(value)) return [verb, value];
       const items = value as readonly Json[];
-      return [verb, Object.fromEntries(items.filter(isKeyed).map((item) => [item['key'] as string, changeOf(item['change'] as Json)]))];
+      return [
+        verb,
+        Object.fromEntries(items.filter(isKeyed).map((item) => [item['key'] as string, changeOf(item['change'] as Json)])),
+      ];
     }),
   );
 }

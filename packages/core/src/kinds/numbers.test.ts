@@ -6,7 +6,11 @@ import { max, min } from './extremum.ts';
 describe('max and min', () => {
   test('[MAX1] concurrent raises leave the greatest', () => {
     const team = smallTeam({ fields: { x: max({ lo: 0, hi: 100, start: 5 }) } });
-    team.round({ agent: 'a', patch: { x: { raise: 40 } } }, { agent: 'b', patch: { x: { raise: 30 } } }, { agent: 'c', patch: { x: { raise: 35 } } });
+    team.round(
+      { agent: 'a', patch: { x: { raise: 40 } } },
+      { agent: 'b', patch: { x: { raise: 30 } } },
+      { agent: 'c', patch: { x: { raise: 35 } } },
+    );
     expect(team.state).toEqual({ x: 40 });
   });
 
@@ -46,7 +50,8 @@ describe('counter and quota', () => {
 
   test('[CNT2] inc by a whole number is the only verb', () => {
     const team = smallTeam({ fields: { x: counter() } });
-    for (const patch of [{ set: 5 }, { inc: 0.5 }, { inc: '1' }, { inc: null }, { dec: 1 }]) expect(codesOf(team.ask('a', { x: patch }))).toEqual(['schema']);
+    for (const patch of [{ set: 5 }, { inc: 0.5 }, { inc: '1' }, { inc: null }, { dec: 1 }])
+      expect(codesOf(team.ask('a', { x: patch }))).toEqual(['schema']);
     expect(outcomesOf(team.ask('a', { x: { inc: 0 } }))).toEqual({ '/x': 'unchanged' });
   });
 
@@ -59,7 +64,9 @@ describe('counter and quota', () => {
 
   test('[QTA1] what would cross a bound is refused, never clamped', () => {
     const team = smallTeam({ fields: { x: quota({ lo: 0, hi: 10, start: 10 }) } });
-    expect(team.ask('a', { x: { inc: -11 } })).toMatchObject({ issues: [{ code: 'bound', rule: 'quota', have: 10, want: { inc: -11 }, hint: 'There is room for -10 to 0 now.' }] });
+    expect(team.ask('a', { x: { inc: -11 } })).toMatchObject({
+      issues: [{ code: 'bound', rule: 'quota', have: 10, want: { inc: -11 }, hint: 'There is room for -10 to 0 now.' }],
+    });
     expect(codesOf(team.ask('a', { x: { inc: 1 } }))).toEqual(['bound']);
     expect(codesOf(team.ask('a', { x: { inc: -10 } }))).toEqual(['committed']);
     expect(team.state).toEqual({ x: 0 });

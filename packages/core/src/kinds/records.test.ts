@@ -13,7 +13,10 @@ const tasks = records({ title: cas(text), points: counter() }, { cap: 4 });
 describe('records', () => {
   test('[REC1] put makes a row or changes it; concurrent puts of one id merge by cell', () => {
     const team = smallTeam({ fields: { t: tasks } });
-    team.round({ agent: 'a', patch: { t: { put: { x: { title: { set: 'A' } } } } } }, { agent: 'b', patch: { t: { put: { x: { points: { inc: 2 } } } } } });
+    team.round(
+      { agent: 'a', patch: { t: { put: { x: { title: { set: 'A' } } } } } },
+      { agent: 'b', patch: { t: { put: { x: { points: { inc: 2 } } } } } },
+    );
     expect(team.state).toEqual({ t: { x: { title: 'A', points: 2 } } });
     expect(codesOf(team.ask('c', { t: { put: { x: { title: { set: 'C' } } } } }, 0))).toEqual(['conflict']);
     expect(outcomesOf(team.ask('c', { t: { put: { x: {} } } }))).toEqual({ '/t/x': 'unchanged' });
@@ -26,7 +29,9 @@ describe('records', () => {
     team.ask('a', { t: { put: { x: { title: { set: 'first' } } } } });
     team.ask('a', { t: { drop: ['x'] } });
     team.ask('b', { t: { put: { x: { title: { set: 'second' } } } } });
-    expect(team.ask('c', { t: { patch: { x: { points: { inc: 1 } } } } }, 3)).toMatchObject({ issues: [{ path: '/t/x', code: 'gone', by: 'b', recovery: 're-read' }] });
+    expect(team.ask('c', { t: { patch: { x: { points: { inc: 1 } } } } }, 3)).toMatchObject({
+      issues: [{ path: '/t/x', code: 'gone', by: 'b', recovery: 're-read' }],
+    });
     expect(codesOf(team.ask('c', { t: { drop: ['x'] } }, 3))).toEqual(['gone']);
     expect(codesOf(team.ask('c', { t: { put: { x: { points: { inc: 1 } } } } }, 3))).toEqual(['gone']);
     expect(team.state).toEqual({ t: { x: { title: 'second', points: 0 } } });
@@ -45,9 +50,17 @@ describe('records', () => {
     const team = smallTeam({ fields: { t: tasks } });
     team.ask('a', { t: { put: { x: { title: { set: 'A' } } } } });
     team.ask('b', { t: { patch: { x: { points: { inc: 3 } } } } });
-    expect(team.ask('a', { t: { drop: ['x'] } }, 1)).toMatchObject({ issues: [{ path: '/t/x', code: 'conflict', have: { title: 'A', points: 3 }, want: null, by: 'b' }] });
-    const verdicts = team.round({ agent: 'a', patch: { t: { drop: ['x'] } } }, { agent: 'b', patch: { t: { patch: { x: { points: { inc: 1 } } } } } });
-    expect([['committed', 'gone'], ['conflict', 'committed']]).toContainEqual(verdicts.flatMap(codesOf));
+    expect(team.ask('a', { t: { drop: ['x'] } }, 1)).toMatchObject({
+      issues: [{ path: '/t/x', code: 'conflict', have: { title: 'A', points: 3 }, want: null, by: 'b' }],
+    });
+    const verdicts = team.round(
+      { agent: 'a', patch: { t: { drop: ['x'] } } },
+      { agent: 'b', patch: { t: { patch: { x: { points: { inc: 1 } } } } } },
+    );
+    expect([
+      ['committed', 'gone'],
+      ['conflict', 'committed'],
+    ]).toContainEqual(verdicts.flatMap(codesOf));
   });
 
   test('[REC4] an agent has seen its own changes, and not those of others before them', () => {
@@ -62,7 +75,11 @@ describe('records', () => {
 
   test('[REC5] add issues ids from the dot: every add is its own row, and the sender is told its id', () => {
     const team = smallTeam({ fields: { t: records({ title: cas(text) }, { cap: 9 }) } }, ['a', 'a-1', 'b']);
-    const verdicts = team.round({ agent: 'a-1', patch: { t: { add: [{ title: { set: '1' } }] } } }, { agent: 'a', patch: { t: { add: [{ title: { set: '2' } }, { title: { set: '3' } }] } } }, { agent: 'b', patch: { t: { add: [{}] } } });
+    const verdicts = team.round(
+      { agent: 'a-1', patch: { t: { add: [{ title: { set: '1' } }] } } },
+      { agent: 'a', patch: { t: { add: [{ title: { set: '2' } }, { title: { set: '3' } }] } } },
+      { agent: 'b', patch: { t: { add: [{}] } } },
+    );
     expect(verdicts[0]).toMatchObject({ outcomes: { '/t/add/0': { kind: 'merged', id: 'a-1-1-0' } } });
     expect(verdicts[1]).toMatchObject({ outcomes: { '/t/add/0': { id: 'a-1-0' }, '/t/add/1': { id: 'a-1-1' } } });
     expect(Object.keys(team.state['t'] as object).sort()).toEqual(['a-1-0', 'a-1-1', 'a-1-1-0', 'b-1-0']);
@@ -73,7 +90,20 @@ describe('records', () => {
     team.ask('b', { t: { put: { 'a-1-0': { title: { set: 'squat' } } } } });
     expect(codesOf(team.ask('a', { t: { add: [{ title: { set: 'mine' } }] } }))).toEqual(['conflict']);
     expect(codesOf(team.ask('a', { t: { add: [{ title: { set: 'mine' } }] } }))).toEqual(['committed']);
-    const strict = smallTeam({ fields: { t: records({ title: cas(text) }, { cap: 4, ids: z.string().max(4).regex(/^[A-Z]{1,4}$/) }) } });
+    const strict = smallTeam({
+      fields: {
+        t: records(
+          { title: cas(text) },
+          {
+            cap: 4,
+            ids: z
+              .string()
+              .max(4)
+              .regex(/^[A-Z]{1,4}$/),
+          },
+        ),
+      },
+    });
     expect(strict.ask('a', { t: { add: [{}] } })).toMatchObject({ issues: [{ path: '/t/add/0', code: 'schema' }] });
   });
 
@@ -88,7 +118,15 @@ describe('records', () => {
   test('[REC7] an id stands under one verb of a patch, and rows have the declared cells', () => {
     const team = smallTeam({ fields: { t: tasks } });
     team.ask('a', { t: { put: { x: {} } } });
-    for (const patch of [{ drop: ['x'], put: { x: {} } }, { put: { x: {} }, patch: { x: { points: { inc: 1 } } } }, { drop: ['x', 'x'] }, { put: { y: { other: { set: 1 } } } }, { put: { y: null } }, { add: {} }, { drop: 'x' }]) {
+    for (const patch of [
+      { drop: ['x'], put: { x: {} } },
+      { put: { x: {} }, patch: { x: { points: { inc: 1 } } } },
+      { drop: ['x', 'x'] },
+      { put: { y: { other: { set: 1 } } } },
+      { put: { y: null } },
+      { add: {} },
+      { drop: 'x' },
+    ]) {
       expect(codesOf(team.ask('a', { t: patch }))).toEqual(['schema']);
     }
     expect(() => records({}, { cap: 2 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
@@ -98,7 +136,9 @@ describe('records', () => {
 
   test('[REC8] what a cell of a row evicts is told with the path of the row', () => {
     const team = smallTeam({ fields: { t: records({ l: log(text, { keep: 1 }) }, { cap: 2 }) } });
-    expect(outcomesOf(team.ask('a', { t: { put: { x: { l: { append: ['1', '2'] } } } } }))).toEqual({ '/t/x/l/append/0': 'evicted' });
+    expect(outcomesOf(team.ask('a', { t: { put: { x: { l: { append: ['1', '2'] } } } } }))).toEqual({
+      '/t/x/l/append/0': 'evicted',
+    });
     expect(team.state).toEqual({ t: { x: { l: ['2'] } } });
   });
 
@@ -106,7 +146,9 @@ describe('records', () => {
     const fields = { t: records({ title: cas(text), approved: field(cas(text), { writers: ['lead'] }) }, { cap: 4 }) };
     const team = smallTeam({ fields, roles: { lead: { priority: 1 }, agent: { priority: 0 } } }, ['a:lead', 'b']);
     expect(codesOf(team.ask('b', { t: { put: { x: { title: { set: 'T' } } } } }))).toEqual(['committed']);
-    expect(team.ask('b', { t: { patch: { x: { approved: { set: 'yes' } } } } })).toMatchObject({ issues: [{ path: '/t/x/approved', code: 'forbidden' }] });
+    expect(team.ask('b', { t: { patch: { x: { approved: { set: 'yes' } } } } })).toMatchObject({
+      issues: [{ path: '/t/x/approved', code: 'forbidden' }],
+    });
     expect(codesOf(team.ask('b', { t: { drop: ['x'] } }))).toEqual(['forbidden']);
     expect(codesOf(team.ask('a', { t: { drop: ['x'] } }))).toEqual(['committed']);
   });

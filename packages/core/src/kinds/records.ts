@@ -57,7 +57,11 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     parts: cells,
     empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born, untidy: [] }),
     read,
-    weigh: (op) => [...op.add, ...op.put.map(([, r]) => r), ...op.patch.map(([, r]) => r)].reduce((sum, r) => sum + Math.max(1, row.weigh(r)), op.drop.length),
+    weigh: (op) =>
+      [...op.add, ...op.put.map(([, r]) => r), ...op.patch.map(([, r]) => r)].reduce(
+        (sum, r) => sum + Math.max(1, row.weigh(r)),
+        op.drop.length,
+      ),
     fold,
     withoutEcho: (cell, op) => {
       const patch = op.patch.flatMap(([id, rowOp]): RecordsOp['patch'] => {
@@ -82,7 +86,9 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     newest: (cell) => cell.mark,
     child: (cell, id) => {
       const existing = trieAt(cell.live, id);
-      return existing === undefined ? { kind: ABSENT, cell: graveOf(cell.graves, id) ?? cell.born } : { kind: row.walk, cell: existing };
+      return existing === undefined
+        ? { kind: ABSENT, cell: graveOf(cell.graves, id) ?? cell.born }
+        : { kind: row.walk, cell: existing };
     },
     view: (cell) => mapView(cell.live, row.view),
     json: (cell) => Object.fromEntries(trieSorted(cell.live).map(([id, r]) => [id, row.json(r)])),
@@ -94,7 +100,13 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       const cell = stored as JsonObject;
       let live = emptyTrie<Row>();
       for (const [id, value] of Object.entries(cell['live'] as JsonObject)) live = trieWith(live, id, row.decode(value));
-      return { live, graves: decodeGraves(cell['graves']), mark: decodeMark(cell['mark']), born: decodeMark(cell['born']), untidy: [] };
+      return {
+        live,
+        graves: decodeGraves(cell['graves']),
+        mark: decodeMark(cell['mark']),
+        born: decodeMark(cell['born']),
+        untidy: [],
+      };
     },
     digest: (cell, sha256) =>
       sha256(
@@ -104,9 +116,19 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       const change = row.modelSchema();
       const keyed: JsonSchema = {
         type: 'array',
-        items: { type: 'object', properties: { key: idType.jsonSchema, change }, required: ['key', 'change'], additionalProperties: false },
+        items: {
+          type: 'object',
+          properties: { key: idType.jsonSchema, change },
+          required: ['key', 'change'],
+          additionalProperties: false,
+        },
       };
-      return strictObject({ add: { type: 'array', items: change }, put: keyed, patch: keyed, drop: { type: 'array', items: idType.jsonSchema } });
+      return strictObject({
+        add: { type: 'array', items: change },
+        put: keyed,
+        patch: keyed,
+        drop: { type: 'array', items: idType.jsonSchema },
+      });
     },
     fromModel: (answer) => {
       const given = keyedFromModel(answer, ['put', 'patch'], row.fromModel);
@@ -165,7 +187,8 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       const rowPath = `${path}/${escapeToken(id)}`;
       if (existing === undefined) attempt.note(rowPath, { kind: 'unchanged' });
       else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth, attempt.agent));
-      else if (!attempt.sawAll(existing.mark)) attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark, attempt.agent));
+      else if (!attempt.sawAll(existing.mark))
+        attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark, attempt.agent));
       else if (row.restrictions.every((meta) => attempt.mayWrite(rowPath, meta))) {
         attempt.touch(rowPath);
         isChanged = true;
@@ -191,8 +214,10 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     for (const [at, rowOp] of op.add.entries()) {
       const id = `${attempt.agent}-${attempt.mark.n}-${at}`;
       const fault = idType.fault(id);
-      if (fault !== undefined) attempt.refuse(`${path}/add/${at}`, malformed('records', `The id that add would issue ${fault.message}; use put.`, id));
-      else if (trieAt(live, id) !== undefined) attempt.refuse(`${path}/add/${at}`, conflict('records', id, id, trieAt(live, id)?.birth, attempt.agent));
+      if (fault !== undefined)
+        attempt.refuse(`${path}/add/${at}`, malformed('records', `The id that add would issue ${fault.message}; use put.`, id));
+      else if (trieAt(live, id) !== undefined)
+        attempt.refuse(`${path}/add/${at}`, conflict('records', id, id, trieAt(live, id)?.birth, attempt.agent));
       else begin(id, rowOp, `${path}/${escapeToken(id)}`);
       attempt.note(`${path}/add/${at}`, { kind: 'merged', id });
     }
@@ -216,7 +241,9 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       attempt.refuse(path, outOfBounds('records', cell.live.size, live.size, `At most ${cap} rows; drop some first.`));
       return cell;
     }
-    return live === cell.live && graves === cell.graves ? cell : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+    return live === cell.live && graves === cell.graves
+      ? cell
+      : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function settleRows(cell: RecordsCell, path: string, evict: Evict): RecordsCell {
@@ -249,4 +276,3 @@ type RecordsOp = {
 };
 
 const VERBS = ['add', 'put', 'patch', 'drop'];
-

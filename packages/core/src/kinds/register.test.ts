@@ -29,10 +29,16 @@ describe('cas', () => {
 
   test('[CAS2] equal concurrent values agree', () => {
     const team = smallTeam({ fields: { x: cas(z.strictObject({ p: z.int().min(0).max(9), q: text })) } });
-    const verdicts = team.round({ agent: 'a', patch: { x: { set: { p: 1, q: 'q' } } } }, { agent: 'b', patch: { x: { set: { q: 'q', p: 1 } } } });
+    const verdicts = team.round(
+      { agent: 'a', patch: { x: { set: { p: 1, q: 'q' } } } },
+      { agent: 'b', patch: { x: { set: { q: 'q', p: 1 } } } },
+    );
     expect(verdicts.map(({ kind }) => kind)).toEqual(['committed', 'committed']);
     expect(verdicts.map(outcomesOf).filter((outcomes) => '/x' in outcomes)).toEqual([{ '/x': 'unchanged' }]);
-    expect(team.ask('c', { x: { set: { p: 1, q: 'q' } } }, 0)).toMatchObject({ kind: 'committed', outcomes: { '/x': { kind: 'unchanged' } } });
+    expect(team.ask('c', { x: { set: { p: 1, q: 'q' } } }, 0)).toMatchObject({
+      kind: 'committed',
+      outcomes: { '/x': { kind: 'unchanged' } },
+    });
   });
 
   test('[CAS3] unset leaves a mark, so a stale set cannot resurrect', () => {
@@ -72,7 +78,11 @@ describe('lww', () => {
     late.ask('a', { x: { set: 'fresh' } }, 1);
     const verdict = late.ask('b', { x: { set: 'stale' } }, 0);
     expect(late.state['x']).toBe('fresh');
-    expect(verdict).toEqual({ kind: 'committed', revision: 3, outcomes: { '/x': { kind: 'superseded', by: 'a', value: 'fresh' } } });
+    expect(verdict).toEqual({
+      kind: 'committed',
+      revision: 3,
+      outcomes: { '/x': { kind: 'superseded', by: 'a', value: 'fresh' } },
+    });
     const early = smallTeam({ fields: { x: lww(text), other: lww(text) } });
     early.ask('c', { other: { set: 'v' } });
     early.ask('b', { x: { set: 'stale' } }, 0);
@@ -92,7 +102,9 @@ describe('lww', () => {
     const team = smallTeam({ fields: { x: lww(text) } });
     team.ask('a', { x: { set: 'same' } });
     expect(outcomesOf(team.ask('b', { x: { set: 'same' } }, 0))).toEqual({ '/x': 'unchanged' });
-    expect(team.ask('b', { x: { set: 'new' } }, 0)).toMatchObject({ outcomes: { '/x': { kind: 'merged', over: { agent: 'a', n: 1 } } } });
+    expect(team.ask('b', { x: { set: 'new' } }, 0)).toMatchObject({
+      outcomes: { '/x': { kind: 'merged', over: { agent: 'a', n: 1 } } },
+    });
   });
 
   test('[LWW4] an agent does not lose to itself, even on an older view', () => {
@@ -105,7 +117,10 @@ describe('lww', () => {
   });
 
   test('[LWW4] an agent that comes back in a lower role does not lose to itself', () => {
-    const team = smallTeam({ fields: { x: lww(text) }, roles: { lead: { priority: 5 }, agent: { priority: 0 } } }, ['a:lead', 'b']);
+    const team = smallTeam({ fields: { x: lww(text) }, roles: { lead: { priority: 5 }, agent: { priority: 0 } } }, [
+      'a:lead',
+      'b',
+    ]);
     team.ask('a', { x: { set: 'as lead' } }, 0);
     team.events({ kind: 'join', agent: 'a', role: 'agent', session: 'second' });
     team.ask('a', { x: { set: 'as agent' } }, 0);

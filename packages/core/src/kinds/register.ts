@@ -24,12 +24,18 @@ export type RegisterOptions<T> = { readonly start?: T };
 export type RegisterIntent<T> = { readonly set: T } | { readonly unset: true };
 
 /** Compare-and-set: a value that did not see the current one is refused. */
-export function cas<T extends Json>(type: z.ZodType<T>, options: RegisterOptions<T> = {}): Field<T | undefined, RegisterIntent<T>> {
+export function cas<T extends Json>(
+  type: z.ZodType<T>,
+  options: RegisterOptions<T> = {},
+): Field<T | undefined, RegisterIntent<T>> {
   return register('cas', CAS_GRADE, foldCas, type, options);
 }
 
 /** Last writer wins by stamp; the loser's verdict says so. */
-export function lww<T extends Json>(type: z.ZodType<T>, options: RegisterOptions<T> = {}): Field<T | undefined, RegisterIntent<T>> {
+export function lww<T extends Json>(
+  type: z.ZodType<T>,
+  options: RegisterOptions<T> = {},
+): Field<T | undefined, RegisterIntent<T>> {
   return register('lww', LWW_GRADE, foldLww, type, options);
 }
 
@@ -89,7 +95,8 @@ function foldCas(cell: Register, op: RegisterOp, path: string, attempt: Attempt)
     attempt.note(path, { kind: 'unchanged' });
     return cell;
   }
-  if (!attempt.sees(cell.mark)) attempt.refuse(path, conflict('cas', cell.value ?? null, op.value ?? null, cell.mark, attempt.agent));
+  if (!attempt.sees(cell.mark))
+    attempt.refuse(path, conflict('cas', cell.value ?? null, op.value ?? null, cell.mark, attempt.agent));
   return { value: op.value, mark: summed(cell.mark, attempt.mark), stamp: undefined };
 }
 
@@ -124,7 +131,9 @@ function decode(stored: Json): Register {
 }
 
 function modelSchema(type: ValueType): JsonSchema {
-  const set = type.acceptsNull ? { ...strictObject({ value: type.jsonSchema }), properties: { value: type.jsonSchema } } : type.jsonSchema;
+  const set = type.acceptsNull
+    ? { ...strictObject({ value: type.jsonSchema }), properties: { value: type.jsonSchema } }
+    : type.jsonSchema;
   return strictObject({ set, unset: { type: 'boolean' } });
 }
 
@@ -133,5 +142,9 @@ function fromModel(type: ValueType, answer: Json): Json {
   if (!isJsonObject(verbs)) return verbs;
   const { unset, set, ...rest } = verbs;
   const value = type.acceptsNull && isJsonObject(set) && 'value' in set ? (set['value'] as Json) : set;
-  return { ...rest, ...(value === undefined ? {} : { set: value }), ...(unset === undefined || unset === false ? {} : { unset }) };
+  return {
+    ...rest,
+    ...(value === undefined ? {} : { set: value }),
+    ...(unset === undefined || unset === false ? {} : { unset }),
+  };
 }

@@ -62,13 +62,11 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       return index < 0 ? undefined : { kind: walks[index] as Traversable<Row>, cell: row };
     },
   };
-  const walks = kinds.map(
-    (kind, i): Traversable<Row> => ({
-      // A cell that was never written is as new as its row: the cell of that name in an earlier row was another one.
-      newest: (row) => kind.newest(row.cells[i]) ?? row.birth,
-      child: (row, key) => kind.child?.(row.cells[i], key),
-    }),
-  );
+  const walks = kinds.map((kind, i): Traversable<Row> => ({
+    // A cell that was never written is as new as its row: the cell of that name in an earlier row was another one.
+    newest: (row) => kind.newest(row.cells[i]) ?? row.birth,
+    child: (row, key) => kind.child?.(row.cells[i], key),
+  }));
 
   return {
     bytesMax: kinds.reduce((sum, kind, i) => sum + utf8Bytes(keys[i] as string) + 2 + kind.bytesMax, 2),
@@ -86,7 +84,8 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       });
       return kept.length === 0 ? undefined : kept;
     },
-    write: (op) => Object.fromEntries(op.map(([index, cellOp]) => [names[index] as string, (kinds[index] as FieldKind).write(cellOp)])),
+    write: (op) =>
+      Object.fromEntries(op.map(([index, cellOp]) => [names[index] as string, (kinds[index] as FieldKind).write(cellOp)])),
     settle,
     view: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).view(row.cells[i])])),
     json: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).json(row.cells[i])])),
@@ -122,7 +121,8 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
   };
 
   function read(change: Json, path: string, complain: Complain): RowOp | undefined {
-    const given = isJsonObject(change) && Object.keys(change).length === 0 ? change : readVerbs(change, 'records', names, path, complain);
+    const given =
+      isJsonObject(change) && Object.keys(change).length === 0 ? change : readVerbs(change, 'records', names, path, complain);
     if (given === undefined) return undefined;
     const op: (readonly [number, unknown])[] = [];
     let isSound = true;
@@ -149,7 +149,9 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       cells ??= row.cells.slice();
       cells[index] = after;
     }
-    return cells === undefined ? row : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells };
+    return cells === undefined
+      ? row
+      : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells };
   }
 
   function settle(row: Row, path: string, evict: Evict): Row {

@@ -22,7 +22,11 @@ describe('set', () => {
     team.ask('a', { s: { add: ['x', 'y'] } });
     expect(team.ask('b', { s: { remove: ['z', 'x', 'y'] } }, 0)).toMatchObject({
       kind: 'committed',
-      outcomes: { '/s/remove/0': { kind: 'unchanged' }, '/s/remove/1': { kind: 'superseded', by: 'a', value: 'x' }, '/s/remove/2': { kind: 'superseded', by: 'a', value: 'y' } },
+      outcomes: {
+        '/s/remove/0': { kind: 'unchanged' },
+        '/s/remove/1': { kind: 'superseded', by: 'a', value: 'x' },
+        '/s/remove/2': { kind: 'superseded', by: 'a', value: 'y' },
+      },
     });
     expect(outcomesOf(team.ask('b', { s: { remove: ['x'] } }))).toEqual({});
     expect(team.state).toEqual({ s: ['y'] });
@@ -44,17 +48,32 @@ describe('set', () => {
   });
 
   test('[SET4] elements are equal when their canonical JSON is, and each stands once in a patch', () => {
-    const team = smallTeam({ fields: { s: set(z.strictObject({ p: z.int().min(0).max(9), q: z.int().min(0).max(9) }), { cap: 5 }) } });
+    const team = smallTeam({
+      fields: { s: set(z.strictObject({ p: z.int().min(0).max(9), q: z.int().min(0).max(9) }), { cap: 5 }) },
+    });
     team.round({ agent: 'a', patch: { s: { add: [{ p: 1, q: 2 }] } } }, { agent: 'b', patch: { s: { add: [{ q: 2, p: 1 }] } } });
     expect(team.state).toEqual({ s: [{ p: 1, q: 2 }] });
-    expect(codesOf(team.ask('a', { s: { add: [{ p: 1, q: 2 }, { q: 2, p: 1 }] } }))).toEqual(['schema']);
+    expect(
+      codesOf(
+        team.ask('a', {
+          s: {
+            add: [
+              { p: 1, q: 2 },
+              { q: 2, p: 1 },
+            ],
+          },
+        }),
+      ),
+    ).toEqual(['schema']);
     expect(codesOf(team.ask('a', { s: { add: [{ p: 1, q: 2 }], remove: [{ q: 2, p: 1 }] } }))).toEqual(['schema']);
   });
 
   test('[SET5] what is not of the type is refused at its place', () => {
     const team = smallTeam({ fields: { s: tags } });
     expect(team.ask('a', { s: { add: ['ok', 5] } })).toMatchObject({ issues: [{ path: '/s/add/1', code: 'schema' }] });
-    expect(team.ask('a', { s: { remove: ['x'.repeat(11)] } })).toMatchObject({ issues: [{ path: '/s/remove/0', code: 'bound' }] });
+    expect(team.ask('a', { s: { remove: ['x'.repeat(11)] } })).toMatchObject({
+      issues: [{ path: '/s/remove/0', code: 'bound' }],
+    });
     expect(team.ask('a', { s: { add: 'x' } })).toMatchObject({ issues: [{ path: '/s/add', code: 'schema' }] });
   });
 });

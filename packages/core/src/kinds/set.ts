@@ -48,7 +48,10 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
     weigh: (op) => op.add.length + op.remove.length,
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.add.length + op.remove.length === 0 ? undefined : op),
-    write: (op) => ({ ...(op.add.length === 0 ? {} : { add: op.add }), ...(op.remove.length === 0 ? {} : { remove: op.remove }) }),
+    write: (op) => ({
+      ...(op.add.length === 0 ? {} : { add: op.add }),
+      ...(op.remove.length === 0 ? {} : { remove: op.remove }),
+    }),
     newest: (cell) => cell.mark,
     view: (cell) => setView(cell.live, (element) => element.value),
     json: (cell) => trieSorted(cell.live).map(([, element]) => element.value),
@@ -92,7 +95,10 @@ function fold(cap: number, cell: ElementSet, op: SetOp, path: string, attempt: A
     live = trieWith(live, key, { value, marks: [...unseen, attempt.mark] });
   }
   if (live.size > cap && live.size > cell.live.size) {
-    attempt.refuse(path, outOfBounds('set', cell.live.size, { add: op.add.length }, `At most ${cap} elements; remove some first.`));
+    attempt.refuse(
+      path,
+      outOfBounds('set', cell.live.size, { add: op.add.length }, `At most ${cap} elements; remove some first.`),
+    );
     return cell;
   }
   return live === cell.live ? cell : { live, mark: summed(cell.mark, attempt.mark) };

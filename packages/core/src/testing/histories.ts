@@ -24,7 +24,11 @@ export type Step = readonly [agent: number, lag: number, what: number];
 /** `state` is the number of a sample state. */
 export type History = { readonly state: number; readonly rounds: readonly (readonly Step[])[] };
 
-export type PlayedRound = { readonly events: readonly SystemEvent[]; readonly proposals: readonly Admitted[]; readonly sealed: Sealed };
+export type PlayedRound = {
+  readonly events: readonly SystemEvent[];
+  readonly proposals: readonly Admitted[];
+  readonly sealed: Sealed;
+};
 
 /** `spaces[r]` is the space at revision r; `rounds[r]` is what led to it, its genesis included. */
 export type Play = { readonly state: SampleState; readonly spaces: readonly Space[]; readonly rounds: readonly PlayedRound[] };
@@ -61,7 +65,9 @@ export function play(history: History, state: SampleState = sampleState(history.
       }
       return { proposal, isSorted: choice.upTo(4) > 0 };
     });
-    const admitted = proposals.map(({ proposal, isSorted }) => admittedOf({ ...proposal, incarnation: incarnations.get(proposal.agent) ?? 1 }, isSorted));
+    const admitted = proposals.map(({ proposal, isSorted }) =>
+      admittedOf({ ...proposal, incarnation: incarnations.get(proposal.agent) ?? 1 }, isSorted),
+    );
     const sealed = sealWith(space, { term: 1, events, proposals: admitted });
     space = sealed.space;
     spaces.push(space);
@@ -88,14 +94,23 @@ const births = new WeakMap<SampleState, Sealed>();
 function born(state: SampleState): Sealed {
   const known = births.get(state);
   if (known !== undefined) return known;
-  const joins = AGENTS.map((agent): SystemEvent => ({ kind: 'join', agent, role: agent === 'ada' ? 'lead' : 'worker', session: 'first' }));
+  const joins = AGENTS.map((agent): SystemEvent => ({
+    kind: 'join',
+    agent,
+    role: agent === 'ada' ? 'lead' : 'worker',
+    session: 'first',
+  }));
   const genesis: SystemEvent = { kind: 'genesis', schema: state.schema.digest, nonce: 'n' };
   const sealed = seal(unbornSpace('space', state.schema), { term: 1, events: [genesis, ...joins], proposals: [] });
   births.set(state, sealed);
   return sealed;
 }
 
-function proposalFrom(state: SampleState, choice: Choice, { agent, n, revision }: { agent: string; n: number; revision: number }): Proposal {
+function proposalFrom(
+  state: SampleState,
+  choice: Choice,
+  { agent, n, revision }: { agent: string; n: number; revision: number },
+): Proposal {
   const names = Object.keys(state.specs);
   const patch: { [name: string]: Json } = {};
   const count = choice.upTo(3) === 2 ? 2 : 1;
@@ -121,7 +136,11 @@ function proposalFrom(state: SampleState, choice: Choice, { agent, n, revision }
 function premiseFrom(names: readonly string[], choice: Choice): string {
   const name = names[choice.upTo(names.length)] as string;
   const below = choice.upTo(3);
-  return below === 0 ? pointer(name) : below === 1 ? pointer(name, choice.of([...KEYS, ...IDS] as [string])) : pointer(name, choice.of(IDS), 'n');
+  return below === 0
+    ? pointer(name)
+    : below === 1
+      ? pointer(name, choice.of([...KEYS, ...IDS] as [string]))
+      : pointer(name, choice.of(IDS), 'n');
 }
 
 function reversed(value: Json): Json {

@@ -23,13 +23,27 @@ export function intentFrom(spec: FieldSpec, choice: Choice): Json {
     case 'quota':
       return { inc: choice.of([1, -1, 2, 0, -3]) };
     case 'claim':
-      return choice.of<Json>([{ claim: true }, { release: true }, { claim: true }, { release: { outcome: 'ok' } }, { handoff: { to: 'bob' } }]);
+      return choice.of<Json>([
+        { claim: true },
+        { release: true },
+        { claim: true },
+        { release: { outcome: 'ok' } },
+        { handoff: { to: 'bob' } },
+      ]);
     case 'machine':
-      return choice.of<Json>([{ to: 'doing' }, { to: 'done' }, { to: 'todo' }, { from: 'doing', to: 'done' }, { from: 'todo', to: 'doing' }]);
+      return choice.of<Json>([
+        { to: 'doing' },
+        { to: 'done' },
+        { to: 'todo' },
+        { from: 'doing', to: 'done' },
+        { from: 'todo', to: 'doing' },
+      ]);
     case 'set':
       return listsFrom(['add', 'remove'], () => valueFrom(spec.of, choice), choice);
     case 'log':
-      return { append: choice.upTo(3) === 2 ? [valueFrom(spec.of, choice), valueFrom(spec.of, choice)] : [valueFrom(spec.of, choice)] };
+      return {
+        append: choice.upTo(3) === 2 ? [valueFrom(spec.of, choice), valueFrom(spec.of, choice)] : [valueFrom(spec.of, choice)],
+      };
     case 'map':
       return choice.upTo(4) === 3 ? { drop: [choice.of(KEYS)] } : { at: keyed(KEYS, () => intentFrom(spec.of, choice), choice) };
     case 'records': {

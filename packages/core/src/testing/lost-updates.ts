@@ -41,7 +41,13 @@ export function lostUpdate(played: Play): string | undefined {
       if (verdict.kind !== 'committed') continue;
       const outcomes = verdict.outcomes ?? {};
       for (const [name, intent] of Object.entries(proposal.patch)) {
-        leavesOf(played.state.specs[name] as FieldSpec, [name], intent as JsonObject, { proposal, outcomes, revision, read }, leaves);
+        leavesOf(
+          played.state.specs[name] as FieldSpec,
+          [name],
+          intent as JsonObject,
+          { proposal, outcomes, revision, read },
+          leaves,
+        );
       }
     }
     const before = stateJson(played.spaces[revision - 1] as Space);
@@ -65,11 +71,17 @@ function leavesOf(spec: FieldSpec, tokens: readonly string[], intent: JsonObject
   if (spec.kind !== 'map' && spec.kind !== 'records') return leaf(spec, tokens, intent);
   for (const key of (intent['drop'] ?? []) as readonly string[]) leaf('drop', [...tokens, key], {});
   const rows = (intent['add'] ?? []) as readonly JsonObject[];
-  const children: (readonly [string, JsonObject])[] = rows.map((row, at) => [`${whose.proposal.agent}-${whose.proposal.n}-${at}`, row]);
-  for (const verb of ['at', 'put', 'patch']) children.push(...(Object.entries((intent[verb] ?? {}) as JsonObject) as [string, JsonObject][]));
+  const children: (readonly [string, JsonObject])[] = rows.map((row, at) => [
+    `${whose.proposal.agent}-${whose.proposal.n}-${at}`,
+    row,
+  ]);
+  for (const verb of ['at', 'put', 'patch'])
+    children.push(...(Object.entries((intent[verb] ?? {}) as JsonObject) as [string, JsonObject][]));
   for (const [key, change] of children) {
     if (spec.kind === 'map') leavesOf(spec.of, [...tokens, key], change, whose, into);
-    else for (const [name, verbs] of Object.entries(change)) leavesOf(spec.cells[name] as FieldSpec, [...tokens, key, name], verbs as JsonObject, whose, into);
+    else
+      for (const [name, verbs] of Object.entries(change))
+        leavesOf(spec.cells[name] as FieldSpec, [...tokens, key, name], verbs as JsonObject, whose, into);
   }
 }
 
@@ -93,10 +105,13 @@ function replacedUnseen(leaf: Leaf, writers: Map<string, Leaf>): string | undefi
     writers.set(leaf.path, leaf);
     if (writer === undefined || saw(leaf, writer)) return undefined;
     const over = outcome?.kind === 'merged' ? outcome.over : undefined;
-    return over?.agent === writer.proposal.agent && over.n === writer.proposal.n ? undefined : `replaces ${writer.proposal.agent} ${writer.proposal.n} unseen and untold`;
+    return over?.agent === writer.proposal.agent && over.n === writer.proposal.n
+      ? undefined
+      : `replaces ${writer.proposal.agent} ${writer.proposal.n} unseen and untold`;
   }
   if (kind === 'set') {
-    for (const value of (leaf.intent['add'] ?? []) as readonly Json[]) writers.set(`${leaf.path}/${canonical(value)}/${leaf.proposal.agent}`, leaf);
+    for (const value of (leaf.intent['add'] ?? []) as readonly Json[])
+      writers.set(`${leaf.path}/${canonical(value)}/${leaf.proposal.agent}`, leaf);
     for (const [at, value] of ((leaf.intent['remove'] ?? []) as readonly Json[]).entries()) {
       const isTold = leaf.outcomes[`${leaf.path}/remove/${at}`] !== undefined;
       for (const [key, writer] of writers) {
@@ -115,8 +130,11 @@ function invisible(leaf: Leaf, later: readonly Leaf[], after: JsonObject): strin
   const kindOf = (at: string): string | undefined => outcomes[at]?.kind;
   if (spec === 'drop' || kindOf(path) === 'superseded' || kindOf(path) === 'unchanged') return undefined;
   if (isQuiet(leaf)) return undefined;
-  const above = later.filter((other) => other.spec === 'drop' && other.outcomes[other.path] === undefined && isBelow(path, other.path));
-  if (above.length > 0) return above.every((drop) => saw(drop, leaf)) ? undefined : 'dropped in its own round by one that did not see it';
+  const above = later.filter(
+    (other) => other.spec === 'drop' && other.outcomes[other.path] === undefined && isBelow(path, other.path),
+  );
+  if (above.length > 0)
+    return above.every((drop) => saw(drop, leaf)) ? undefined : 'dropped in its own round by one that did not see it';
   const json = at(after, leaf.tokens);
   const rivals = later.filter((other) => other.path === path);
   switch (spec.kind) {
@@ -130,22 +148,34 @@ function invisible(leaf: Leaf, later: readonly Leaf[], after: JsonObject): strin
     case 'machine':
       return rivals.length > 0 || json === intent['to'] ? undefined : 'is not there';
     case 'claim': {
-      const wanted = intent['claim'] === true ? proposal.agent : intent['handoff'] === undefined ? null : ((intent['handoff'] as JsonObject)['to'] as Json);
+      const wanted =
+        intent['claim'] === true
+          ? proposal.agent
+          : intent['handoff'] === undefined
+            ? null
+            : ((intent['handoff'] as JsonObject)['to'] as Json);
       return rivals.length > 0 || (json as JsonObject)['holder'] === wanted ? undefined : 'is not there';
     }
     case 'set': {
-      const isThere = (value: Json): boolean => ((json ?? []) as readonly Json[]).some((item) => canonical(item) === canonical(value));
-      const isUndone = (verb: string, value: Json): boolean => rivals.some((rival) => ((rival.intent[verb] ?? []) as readonly Json[]).some((item) => canonical(item) === canonical(value)));
-      for (const value of (intent['add'] ?? []) as readonly Json[]) if (!isThere(value) && !isUndone('remove', value)) return 'an added value is not there';
+      const isThere = (value: Json): boolean =>
+        ((json ?? []) as readonly Json[]).some((item) => canonical(item) === canonical(value));
+      const isUndone = (verb: string, value: Json): boolean =>
+        rivals.some((rival) =>
+          ((rival.intent[verb] ?? []) as readonly Json[]).some((item) => canonical(item) === canonical(value)),
+        );
+      for (const value of (intent['add'] ?? []) as readonly Json[])
+        if (!isThere(value) && !isUndone('remove', value)) return 'an added value is not there';
       for (const [i, value] of ((intent['remove'] ?? []) as readonly Json[]).entries()) {
-        if (isThere(value) && kindOf(`${path}/remove/${i}`) === undefined && !isUndone('add', value)) return 'a removed value is there';
+        if (isThere(value) && kindOf(`${path}/remove/${i}`) === undefined && !isUndone('add', value))
+          return 'a removed value is there';
       }
       return undefined;
     }
     case 'log':
       for (const [i, value] of ((intent['append'] ?? []) as readonly Json[]).entries()) {
         if (kindOf(`${path}/append/${i}`) !== undefined) continue;
-        if (!((json ?? []) as readonly Json[]).some((entry) => canonical(entry) === canonical(value))) return 'an entry is not there, and nobody was told';
+        if (!((json ?? []) as readonly Json[]).some((entry) => canonical(entry) === canonical(value)))
+          return 'an entry is not there, and nobody was told';
       }
       return undefined;
     default:
@@ -158,12 +188,13 @@ function miscount(leaves: readonly Leaf[], before: JsonObject, after: JsonObject
   const sums = new Map<string, number>();
   for (const leaf of leaves) {
     if (leaf.spec === 'drop') {
-      if (leaf.outcomes[leaf.path] === undefined) for (const path of [...sums.keys()]) if (isBelow(path, leaf.path)) sums.delete(path);
+      if (leaf.outcomes[leaf.path] === undefined) for (const path of sums.keys()) if (isBelow(path, leaf.path)) sums.delete(path);
       continue;
     }
     if (leaf.spec.kind !== 'counter' && leaf.spec.kind !== 'quota') continue;
     const isDropped = leaves.some((other) => other.spec === 'drop' && isBelow(leaf.path, other.path));
-    const known = sums.get(leaf.path) ?? (isDropped ? undefined : (at(before, leaf.tokens) as number | undefined)) ?? leaf.spec.start;
+    const known =
+      sums.get(leaf.path) ?? (isDropped ? undefined : (at(before, leaf.tokens) as number | undefined)) ?? leaf.spec.start;
     sums.set(leaf.path, known + (leaf.intent['inc'] as number));
   }
   for (const [path, sum] of sums) {
@@ -183,7 +214,8 @@ function saw(later: Leaf, earlier: Leaf): boolean {
 /** True when the verdict says of each part of the operation that it did nothing, or lost. */
 function isQuiet({ intent, outcomes, path, spec }: Leaf): boolean {
   if (spec === 'drop' || (spec.kind !== 'set' && spec.kind !== 'log')) return false;
-  const isTold = (verb: string): boolean => ((intent[verb] ?? []) as readonly Json[]).every((_, i) => outcomes[`${path}/${verb}/${i}`] !== undefined);
+  const isTold = (verb: string): boolean =>
+    ((intent[verb] ?? []) as readonly Json[]).every((_, i) => outcomes[`${path}/${verb}/${i}`] !== undefined);
   return spec.kind === 'log' ? isTold('append') : intent['add'] === undefined && isTold('remove');
 }
 

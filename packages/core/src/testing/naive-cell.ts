@@ -128,7 +128,13 @@ export class NaiveTrial {
     cell.dots.push(this.#dot);
   }
 
-  #extreme(cell: NaiveCell, to: number, range: { lo: number; hi: number }, isBetter: (a: number, b: number) => boolean, path: string): void {
+  #extreme(
+    cell: NaiveCell,
+    to: number,
+    range: { lo: number; hi: number },
+    isBetter: (a: number, b: number) => boolean,
+    path: string,
+  ): void {
     if (to < range.lo || to > range.hi) return this.#refuse();
     if (!isBetter(to, cell.value as number)) {
       this.outcomes[path] = 'unchanged';
@@ -214,7 +220,10 @@ export class NaiveTrial {
     if (!values.every((value) => isOf(spec.of, value))) return this.#refuse();
     let isChanged = false;
     for (const [at, value] of values.entries()) {
-      const known = spec.id === undefined ? undefined : cell.entries.find((entry) => isEqual((entry.value as JsonObject)['id'], (value as JsonObject)['id']));
+      const known =
+        spec.id === undefined
+          ? undefined
+          : cell.entries.find((entry) => isEqual((entry.value as JsonObject)['id'], (value as JsonObject)['id']));
       if (known !== undefined) {
         this.outcomes[`${path}/append/${at}`] = isEqual(known.value, value) ? 'unchanged' : 'superseded';
         continue;
@@ -308,7 +317,14 @@ export class NaiveTrial {
     this.#change(spec, cell, row, id, change, path);
   }
 
-  #change(spec: FieldSpec & { kind: 'records' }, cell: NaiveCell, row: NaiveCell, id: string, change: JsonObject, path: string): void {
+  #change(
+    spec: FieldSpec & { kind: 'records' },
+    cell: NaiveCell,
+    row: NaiveCell,
+    id: string,
+    change: JsonObject,
+    path: string,
+  ): void {
     for (const [name, intent] of Object.entries(change)) {
       const inner = row.children[name] as NaiveCell;
       const count = inner.dots.length;
@@ -343,6 +359,8 @@ function isEqual(a: Json | undefined, b: Json | undefined): boolean {
 /** JSON with the keys of the only object type in use, `pair`, in order. */
 function textOf(value: Json): string {
   return JSON.stringify(value, (_, part: Json) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
   );
 }

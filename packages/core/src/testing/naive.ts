@@ -52,13 +52,21 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
       const accepted = judge(state, copy, proposal, trial);
       if (accepted) cells = copy;
       sealed.set(dot, revision);
-      verdicts.push({ agent: proposal.agent, n: proposal.n, kind: accepted ? 'committed' : 'rejected', outcomes: accepted ? trial.outcomes : {} });
+      verdicts.push({
+        agent: proposal.agent,
+        n: proposal.n,
+        kind: accepted ? 'committed' : 'rejected',
+        outcomes: accepted ? trial.outcomes : {},
+      });
     }
     for (const [name, cell] of Object.entries(cells)) {
-      settle(state.specs[name] as FieldSpec, cell, `/${name}`, (path, dot) => evicted.set(dot, [...(evicted.get(dot) ?? []), path]));
+      settle(state.specs[name] as FieldSpec, cell, `/${name}`, (path, dot) =>
+        evicted.set(dot, [...(evicted.get(dot) ?? []), path]),
+      );
     }
     for (const verdict of verdicts) {
-      for (const path of evicted.get(`${verdict.agent} ${verdict.n}`) ?? []) (verdict.outcomes as { [path: string]: string })[path] = 'evicted';
+      for (const path of evicted.get(`${verdict.agent} ${verdict.n}`) ?? [])
+        (verdict.outcomes as { [path: string]: string })[path] = 'evicted';
     }
     rounds.push({ verdicts, json: jsonOfAll(state, cells) });
   }
@@ -99,7 +107,10 @@ function judge(state: SampleState, cells: { [name: string]: NaiveCell }, proposa
 }
 
 function premiseHolds(state: SampleState, cells: { [name: string]: NaiveCell }, path: string, trial: NaiveTrial): boolean {
-  const [name, ...tokens] = path.slice(1).split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const [name, ...tokens] = path
+    .slice(1)
+    .split('/')
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
   let spec = state.specs[name as string] as FieldSpec;
   let cell = cells[name as string] as NaiveCell;
   for (const token of tokens) {
@@ -129,7 +140,8 @@ function settle(spec: FieldSpec, cell: NaiveCell, path: string, evict: (path: st
     const token = key.replaceAll('~', '~0').replaceAll('/', '~1');
     if (spec.kind === 'map') settle(spec.of, child, `${path}/${token}`, evict);
     if (spec.kind !== 'records') continue;
-    for (const [name, inner] of Object.entries(child.children)) settle(spec.cells[name] as FieldSpec, inner, `${path}/${token}/${name}`, evict);
+    for (const [name, inner] of Object.entries(child.children))
+      settle(spec.cells[name] as FieldSpec, inner, `${path}/${token}/${name}`, evict);
   }
 }
 
@@ -157,7 +169,9 @@ function jsonOf(spec: FieldSpec, cell: NaiveCell): Json {
       return Object.fromEntries(
         Object.entries(cell.children).map(([id, row]) => [
           id,
-          Object.fromEntries(Object.entries(row.children).map(([name, inner]) => [name, jsonOf(spec.cells[name] as FieldSpec, inner)])),
+          Object.fromEntries(
+            Object.entries(row.children).map(([name, inner]) => [name, jsonOf(spec.cells[name] as FieldSpec, inner)]),
+          ),
         ]),
       );
     default:

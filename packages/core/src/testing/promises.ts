@@ -23,7 +23,11 @@ export function brokenConfluence(played: Play, seed: number, sealWith: typeof se
     const space = played.spaces[revision - 1];
     if (space === undefined) continue;
     const members = [...round.proposals, ...round.proposals.slice(0, seed % 3)];
-    const again = sealWith(space, { term: 1, events: shuffled([...round.events, ...round.events], seed), proposals: shuffled(members, seed) });
+    const again = sealWith(space, {
+      term: 1,
+      events: shuffled([...round.events, ...round.events], seed),
+      proposals: shuffled(members, seed),
+    });
     if (again.text !== round.sealed.text) return `round ${revision}: another order gives other bytes`;
     if ((seed + revision) % 4 !== 0) continue;
     const twofold = [...members, ...round.proposals.map(({ proposal }) => admittedOf({ ...proposal, why: 'another text' }))];
@@ -48,7 +52,9 @@ export function brokenReplay(played: Play, seed: number): string | undefined {
     if ((seed >> (i % 16)) % 2 === 1) space = reread(space);
   }
   if (space.head !== live.head || space.state !== live.state) return `a snapshot at ${at} and the tail fold to another state`;
-  return canonical(stateJson(space)) === canonical(stateJson(live)) ? undefined : `a snapshot at ${at} and the tail show other values`;
+  return canonical(stateJson(space)) === canonical(stateJson(live))
+    ? undefined
+    : `a snapshot at ${at} and the tail show other values`;
 }
 
 /** T7: bounds and rules hold at every revision; a refused proposal leaves no mark but its own record. */
@@ -59,12 +65,14 @@ export function brokenBounds(played: Play, sealWith: typeof seal = seal): string
       const wrong = outside(spec, json[name] as Json);
       if (wrong !== undefined) return `revision ${revision}: ${name} ${wrong}`;
     }
-    if (utf8Bytes(canonical(json)) > played.state.schema.bytesMax) return `revision ${revision}: the state is larger than its schema says`;
+    if (utf8Bytes(canonical(json)) > played.state.schema.bytesMax)
+      return `revision ${revision}: the state is larger than its schema says`;
     if (played.state.hasGauge && !gaugeIsInRange(json)) return `revision ${revision}: an invariant does not hold`;
     const before = played.spaces[revision - 1];
     if (before === undefined) continue;
     const { decided } = (played.rounds[revision] as Play['rounds'][number]).sealed;
-    if (played.state.hasGauge && decided.length === 1 && !gaugeStepsAreSmall(stateJson(before), json)) return `revision ${revision}: a transition does not hold`;
+    if (played.state.hasGauge && decided.length === 1 && !gaugeStepsAreSmall(stateJson(before), json))
+      return `revision ${revision}: a transition does not hold`;
     const wrong = marksOfRefused(played, revision, before, sealWith);
     if (wrong !== undefined) return wrong;
   }

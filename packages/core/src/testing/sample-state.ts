@@ -31,7 +31,10 @@ export function sampleState(number: number): SampleState {
 }
 
 /** A state with these fields. `swap` may replace a real kind by a faulty one: for tests of the tests. */
-export function stateOf(specs: { readonly [name: string]: FieldSpec }, swap: (kind: Field) => Field = (kind) => kind): SampleState {
+export function stateOf(
+  specs: { readonly [name: string]: FieldSpec },
+  swap: (kind: Field) => Field = (kind) => kind,
+): SampleState {
   return compile(specs, undefined, swap);
 }
 
@@ -66,7 +69,15 @@ const SIMPLE: readonly FieldSpec[] = [
   {
     kind: 'map',
     cap: 2,
-    of: { kind: 'records', cap: 2, cells: { n: { kind: 'counter', start: 0 }, x: { kind: 'log', of: 'text', keep: 2, order: 'commit' }, y: { kind: 'lww', of: 'text' } } },
+    of: {
+      kind: 'records',
+      cap: 2,
+      cells: {
+        n: { kind: 'counter', start: 0 },
+        x: { kind: 'log', of: 'text', keep: 2, order: 'commit' },
+        y: { kind: 'lww', of: 'text' },
+      },
+    },
   },
 ];
 
@@ -81,7 +92,11 @@ function stateFrom(number: number): SampleState {
   return compile(specs, next() % 3 === 0 ? 'f0' : undefined);
 }
 
-function compile(specs: { readonly [name: string]: FieldSpec }, guarded: string | undefined, swap: (kind: Field) => Field = (kind) => kind): SampleState {
+function compile(
+  specs: { readonly [name: string]: FieldSpec },
+  guarded: string | undefined,
+  swap: (kind: Field) => Field = (kind) => kind,
+): SampleState {
   const hasGauge = 'gauge' in specs;
   const fields = Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => {
@@ -89,10 +104,16 @@ function compile(specs: { readonly [name: string]: FieldSpec }, guarded: string 
       return [name, name === guarded ? field(kind, { writers: ['lead'] }) : kind];
     }),
   );
-  const inRange: Rule<{ readonly gauge: Field<number> }> = { reads: ['gauge'], check: ({ after }) => (after.gauge >= -3 && after.gauge <= 3 ? true : 'The gauge ends at 3.') };
+  const inRange: Rule<{ readonly gauge: Field<number> }> = {
+    reads: ['gauge'],
+    check: ({ after }) => (after.gauge >= -3 && after.gauge <= 3 ? true : 'The gauge ends at 3.'),
+  };
   const steps: Rule<{ readonly gauge: Field<number> }> = {
     reads: ['gauge'],
-    check: ({ before, after }) => (Math.abs(after.gauge - before.gauge) <= 2 ? [] : [{ path: '/gauge', hint: 'The gauge moves by 2 at most.', have: before.gauge, want: after.gauge }]),
+    check: ({ before, after }) =>
+      Math.abs(after.gauge - before.gauge) <= 2
+        ? []
+        : [{ path: '/gauge', hint: 'The gauge moves by 2 at most.', have: before.gauge, want: after.gauge }],
   };
   const schema = loadState(
     {
@@ -100,7 +121,12 @@ function compile(specs: { readonly [name: string]: FieldSpec }, guarded: string 
       version: 1,
       fields,
       roles: { lead: { priority: 1 }, worker: { priority: 0 } },
-      ...(hasGauge ? { invariants: { gaugeInRange: inRange as Rule<{ readonly [name: string]: Field }> }, transitions: { gaugeSteps: steps as Rule<{ readonly [name: string]: Field }> } } : {}),
+      ...(hasGauge
+        ? {
+            invariants: { gaugeInRange: inRange as Rule<{ readonly [name: string]: Field }> },
+            transitions: { gaugeSteps: steps as Rule<{ readonly [name: string]: Field }> },
+          }
+        : {}),
     },
     sha256,
   );

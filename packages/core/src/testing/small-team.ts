@@ -15,7 +15,9 @@ import { admittedOf } from './histories.ts';
 import { sha256 } from './sha256.ts';
 
 /** One proposal of a round. `base` is the newest revision when left out. */
-export type Ask = { readonly agent: string; readonly patch: JsonObject } & Partial<Pick<Proposal, 'premises' | 'action' | 'why'>> & {
+export type Ask = { readonly agent: string; readonly patch: JsonObject } & Partial<
+  Pick<Proposal, 'premises' | 'action' | 'why'>
+> & {
     readonly base?: number | Proposal['base'];
   };
 
@@ -39,13 +41,20 @@ export type SmallTeam = {
 };
 
 /** A team whose agents have joined at revision 0. A role follows the name after a colon: `boss:lead`. */
-export function smallTeam(given: Partial<StateDefinition> & { readonly fields: Fields }, agents: readonly string[] = ['a', 'b', 'c']): SmallTeam {
+export function smallTeam(
+  given: Partial<StateDefinition> & { readonly fields: Fields },
+  agents: readonly string[] = ['a', 'b', 'c'],
+): SmallTeam {
   const schema = loadState({ name: 'example', version: 1, ...given }, sha256);
   const joins = agents.map((name): SystemEvent => {
     const [agent = '', role = 'agent'] = name.split(':');
     return { kind: 'join', agent, role, session: 'first' };
   });
-  const first = seal(unbornSpace('example', schema), { term: 1, events: [{ kind: 'genesis', schema: schema.digest, nonce: 'n' }, ...joins], proposals: [] });
+  const first = seal(unbornSpace('example', schema), {
+    term: 1,
+    events: [{ kind: 'genesis', schema: schema.digest, nonce: 'n' }, ...joins],
+    proposals: [],
+  });
   const spaces = [first.space];
   const log = [first.text];
   const counts = new Map<string, number>();
@@ -75,18 +84,35 @@ export function smallTeam(given: Partial<StateDefinition> & { readonly fields: F
         counts.set(agent, n);
         const incarnation = incarnations.get(agent) ?? 1;
         const where = typeof base === 'number' ? { revision: base } : base;
-        return admittedOf({ kind: 'proposal', v: 1, space: 'example', agent, incarnation, n, schema: schema.id, base: where, ...rest });
+        return admittedOf({
+          kind: 'proposal',
+          v: 1,
+          space: 'example',
+          agent,
+          incarnation,
+          n,
+          schema: schema.id,
+          base: where,
+          ...rest,
+        });
       });
       const { decided } = add(seal(head(), { term: 1, events: [], proposals }));
       return proposals.map(({ proposal }) => {
-        const found = decided.find(({ admitted }) => admitted.proposal.agent === proposal.agent && admitted.proposal.n === proposal.n);
+        const found = decided.find(
+          ({ admitted }) => admitted.proposal.agent === proposal.agent && admitted.proposal.n === proposal.n,
+        );
         if (found === undefined) throw new Error(`no verdict for ${proposal.agent} ${proposal.n}`);
         return found.verdict;
       });
     },
     ask: (agent, patch, base) => team.round({ agent, patch, ...(base === undefined ? {} : { base }) })[0] as Verdict,
     events: (...events) => {
-      for (const event of events) if (event.kind === 'join') incarnations.set(event.agent, (incarnations.get(event.agent) ?? (agents.some((name) => name.split(':')[0] === event.agent) ? 1 : 0)) + 1);
+      for (const event of events)
+        if (event.kind === 'join')
+          incarnations.set(
+            event.agent,
+            (incarnations.get(event.agent) ?? (agents.some((name) => name.split(':')[0] === event.agent) ? 1 : 0)) + 1,
+          );
       return add(seal(head(), { term: 1, events, proposals: [] }));
     },
   };

@@ -26,7 +26,13 @@ export type FieldSpec =
   | { readonly kind: 'claim' }
   | { readonly kind: 'machine'; readonly start: string; readonly moves: { readonly [state: string]: readonly string[] } }
   | { readonly kind: 'set'; readonly of: ValueSpec; readonly cap: number }
-  | { readonly kind: 'log'; readonly of: ValueSpec; readonly keep: number; readonly order: 'commit' | 'stamp'; readonly id?: string }
+  | {
+      readonly kind: 'log';
+      readonly of: ValueSpec;
+      readonly keep: number;
+      readonly order: 'commit' | 'stamp';
+      readonly id?: string;
+    }
   | { readonly kind: 'map'; readonly of: FieldSpec; readonly cap: number }
   | { readonly kind: 'records'; readonly cells: { readonly [name: string]: FieldSpec }; readonly cap: number };
 
@@ -96,7 +102,11 @@ export function specFrom(choice: Choice, depth: number): FieldSpec {
     case 'claim':
       return { kind };
     case 'machine':
-      return { kind, start: 'todo', moves: { todo: ['doing'], doing: ['todo', 'done'], done: choice.upTo(2) === 0 ? [] : ['todo'] } };
+      return {
+        kind,
+        start: 'todo',
+        moves: { todo: ['doing'], doing: ['todo', 'done'], done: choice.upTo(2) === 0 ? [] : ['todo'] },
+      };
     case 'set':
       return { kind, of: choice.of<ValueSpec>(['text', 'digit', 'pair']), cap: 2 + choice.upTo(3) };
     case 'log': {
@@ -107,7 +117,11 @@ export function specFrom(choice: Choice, depth: number): FieldSpec {
     case 'map':
       return { kind, of: specFrom(choice, depth + 1), cap: 2 + choice.upTo(2) };
     case 'records':
-      return { kind, cap: 2 + choice.upTo(2), cells: { n: { kind: 'counter', start: 0 }, x: specFrom(choice, depth + 1), y: specFrom(choice, 2) } };
+      return {
+        kind,
+        cap: 2 + choice.upTo(2),
+        cells: { n: { kind: 'counter', start: 0 }, x: specFrom(choice, depth + 1), y: specFrom(choice, 2) },
+      };
   }
 }
 

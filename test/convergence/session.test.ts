@@ -48,6 +48,25 @@ test('[WK1] a verdict that is lost is asked for again, and nothing is committed 
   await coordinator.close();
 });
 
+test('[WK1] when another coordinator takes over, it hears at once what the one before left unanswered', async () => {
+  const table = new Table();
+  const first = await table.lead();
+  const replica = await table.follow();
+  const worker = await table.join(replica, 'ann');
+  table.faults.append = () => new Promise(() => undefined);
+  const answer = worker.newest().propose(INC);
+  await table.rest();
+  table.faults.append = undefined;
+  const second = await table.lead();
+  await table.rest();
+  expect(await stateOf(answer)).toBe('resolved');
+  expect([await answer, table.clock.nowMs()]).toMatchObject([{ kind: 'committed' }, 0]);
+  await worker.close();
+  await replica.close();
+  await second.close();
+  first.close().catch(() => undefined);
+});
+
 test('[WK2] proposals of one worker wait for each other and keep their order', async () => {
   const table = new Table();
   const coordinator = await table.lead();

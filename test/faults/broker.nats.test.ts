@@ -27,7 +27,7 @@ async function onSite(body: (site: Site) => Promise<void>): Promise<void> {
   const connections: BrokerConnection[] = [];
   const site: Site = {
     server,
-    stand: { kind: 'nats', url: server.url, user, password },
+    stand: { kind: 'nats', dir, url: server.url, user, password },
     async open() {
       const connection = await connectNats({ url: server.url, auth: server.auth, name: 'workers' });
       connections.push(connection);

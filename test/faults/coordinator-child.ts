@@ -3,9 +3,10 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Stand } from './crew.ts';
+import type { Death, Stand } from './crew.ts';
 
 export type CoordinatorChild = {
   /** Lets it begin; resolves with its term when it leads. Rejects when it ends before, with what it said last. */
@@ -18,14 +19,14 @@ export type CoordinatorChild = {
 };
 
 /** Starts one that waits for `lead`. It is killed, at the latest, when `children` is emptied by `killAll`. */
-export function startCoordinator(stand: Stand, children: Set<CoordinatorChild>): CoordinatorChild {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@oplus/source', '--disable-warning=ExperimentalWarning', SCRIPT, JSON.stringify(stand)],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    },
-  );
+export function startCoordinator(stand: Stand, children: Set<CoordinatorChild>, death?: Death): CoordinatorChild {
+  const args = [SCRIPT, JSON.stringify(stand), JSON.stringify(death ?? null)];
+  const child = spawn(process.execPath, ['--conditions=@oplus/source', '--disable-warning=ExperimentalWarning', ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(stand.dir, 'code') },
+  });
+  // It may die before it has read what we say to it.
+  child.stdin.on('error', () => undefined);
   const lines: string[] = [];
   const errors: string[] = [];
   const gone = once(child, 'close');

@@ -10,10 +10,14 @@ import { follow, join } from '@oplus/worker';
 import type { Worker } from '@oplus/worker';
 import { expect } from 'vitest';
 
-/** What a coordinator process stands on. */
-export type Stand =
+/** What a coordinator process stands on. `dir` is a folder for what it keeps beside that: compiled code, so that the next one starts faster. */
+export type Stand = { readonly dir: string } & (
   | { readonly kind: 'sqlite'; readonly file: string; readonly socket: string }
-  | { readonly kind: 'nats'; readonly url: string; readonly user: string; readonly password: string };
+  | { readonly kind: 'nats'; readonly url: string; readonly user: string; readonly password: string }
+);
+
+/** When a coordinator process kills itself: at its n-th append, before or after the log has stored it. Nobody hears of that append from it. */
+export type Death = { readonly append: number; readonly at: 'before' | 'after' };
 
 export const CHANNEL = 'main';
 export const NAMESPACE = 'faults';

@@ -15,7 +15,7 @@ test('[FLT1] 20 kills of the coordinator lose no acknowledged commit, double non
   const opened: (Closable | LogReader)[] = [];
   try {
     await runUnderKills({
-      stand: { kind: 'sqlite', file, socket },
+      stand: { kind: 'sqlite', dir, file, socket },
       workerCount: 8,
       killCount: 20,
       seed: 42,

@@ -128,6 +128,8 @@ class RunningCoordinator implements Coordinator {
           own.delete(call);
         };
       },
+      // Once another one leads, this replica has failed.
+      onTerm: () => () => undefined,
       poke: () => undefined,
       failure: () => this.#failure,
       close: async () => {

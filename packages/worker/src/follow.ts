@@ -5,7 +5,7 @@
  * when somebody knows of a newer revision. What was folded from announcements alone is folded anew when the log holds something else.
  */
 import { emptyShard, OplusError } from '@oplus/core';
-import type { Sealed, Shard, Space, StateSchema } from '@oplus/core';
+import type { FoldedRecord, Sealed, Shard, Space, StateSchema } from '@oplus/core';
 import { foldLogRecord, isPassing, readAnnouncement } from '@oplus/protocol';
 import type { Bus, Clock, Closable, LogReader, Replica, StoredRecord } from '@oplus/protocol';
 
@@ -37,6 +37,7 @@ type Listener = (space: Space, sealed: Sealed | undefined) => void;
 class Follower implements Replica {
   readonly #options: FollowOptions;
   readonly #listeners = new Set<Listener>();
+  readonly #termListeners = new Set<() => void>();
   /** As far as the log itself was read, and as far as we are with announcements, of which the newest is kept. */
   #read: Shard;
   #shard: Shard;
@@ -80,6 +81,12 @@ class Follower implements Replica {
     return () => this.#listeners.delete(call);
   }
 
+  onTerm(listener: () => void): () => void {
+    const call = (): void => listener();
+    this.#termListeners.add(call);
+    return () => this.#termListeners.delete(call);
+  }
+
   poke(): void {
     void this.#catchUp();
   }
@@ -91,6 +98,7 @@ class Follower implements Replica {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
+    this.#termListeners.clear();
     this.#cancelPoll();
     await this.#listening?.close();
     await this.#reading;
@@ -110,9 +118,8 @@ class Follower implements Replica {
     try {
       const folded = foldLogRecord(this.#shard, record);
       if (folded.kind === 'void') return false;
-      this.#shard = folded.shard;
       this.#announced = record.body;
-      for (const sealed of folded.sealed) this.#notify(sealed);
+      this.#advance(folded);
       return true;
     } catch {
       return false; // The log says whether it is really so.
@@ -166,24 +173,21 @@ class Follower implements Replica {
         return;
       }
       const folded = foldLogRecord(this.#shard, record);
-      this.#shard = folded.shard;
       this.#read = folded.shard;
-      if (folded.kind === 'folded') for (const sealed of folded.sealed) this.#notify(sealed);
+      this.#advance(folded);
     }
+  }
+
+  #advance(folded: FoldedRecord): void {
+    const isTermNew = folded.shard.term !== this.#shard.term;
+    this.#shard = folded.shard;
+    if (folded.kind === 'folded') for (const sealed of folded.sealed) this.#notify(sealed);
+    if (isTermNew) for (const listener of this.#termListeners) calling(listener);
   }
 
   #notify(sealed: Sealed | undefined): void {
     const space = this.space();
-    for (const listener of this.#listeners) {
-      try {
-        listener(space, sealed);
-      } catch (error) {
-        // A mistake of whoever listens: it must not cost others the news, nor go unnoticed.
-        setImmediate(() => {
-          throw error;
-        });
-      }
-    }
+    for (const listener of this.#listeners) calling(() => listener(space, sealed));
   }
 
   #schedulePoll(): void {
@@ -210,4 +214,15 @@ function wentBackwards(index: number, tail: number): OplusError {
   return new OplusError('LOG_DAMAGED', `the log went backwards: record ${index} was there, the newest is ${tail}`, {
     hint: 'It was restored from an older copy, or lost its tail in a power cut.',
   });
+}
+
+/** A mistake of whoever listens must not cost others the news, nor go unnoticed. */
+function calling(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    setImmediate(() => {
+      throw error;
+    });
+  }
 }

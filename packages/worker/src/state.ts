@@ -29,6 +29,8 @@ export type Input =
   | { readonly kind: 'message'; readonly body: string }
   /** The timer that the last `wake` asked for; `revision` is the newest that this process has seen. */
   | { readonly kind: 'timer'; readonly revision: number }
+  /** Another coordinator leads now; it may have heard nothing of what is pending. */
+  | { readonly kind: 'term' }
   /** A proposal without dot; the step gives it one. Only told while idle. */
   | { readonly kind: 'propose'; readonly proposal: Omit<Proposal, 'n' | 'incarnation'> }
   /** There is nothing to propose on this revision. Only told while idle. */

@@ -94,6 +94,18 @@ test('[WK1] what is pending is said again, byte for byte, ever less often, until
   expect(life.tell({ kind: 'timer', revision: 6 }).effects).toEqual([]);
 });
 
+test('[WK1] a new leader hears at once what is pending, and nothing when nothing is', () => {
+  const life = Life.joined();
+  expect(life.tell({ kind: 'term' }).effects).toEqual([]);
+  life.tell(proposing());
+  const text = life.said();
+  life.tell({ kind: 'timer', revision: 5 }).tell({ kind: 'timer', revision: 5 });
+  expect(life.tell({ kind: 'term' }).effects).toEqual([
+    { kind: 'send', body: text },
+    { kind: 'wake', delayMs: 250 },
+  ]);
+});
+
 test('[WK1] hello and leave are said again too', () => {
   const life = new Life();
   const hello = life.said();

@@ -24,6 +24,8 @@ export function step(state: WorkerState, input: Input): Step {
   switch (input.kind) {
     case 'timer':
       return onTimer(state, input.revision);
+    case 'term':
+      return state.pending === undefined ? still(state) : sent(state, state.pending.text);
     case 'message':
       return onMessage(state, input.body);
     case 'propose':

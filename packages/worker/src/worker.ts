@@ -64,6 +64,7 @@ class Session implements Worker {
   #state: WorkerState;
   #attachment: Attachment | undefined;
   #cancelWake: () => void = () => undefined;
+  #unlistenTerm: () => void = () => undefined;
   /** The one who waits for the session: to be joined, or to be over. */
   #waiting: Ask<void> | undefined;
   #asking: Ask<Answer> | undefined;
@@ -84,6 +85,7 @@ class Session implements Worker {
     const { bus, channel, agent } = this.#options;
     this.#attachment = await bus.attach(channel, agent, (body) => this.#tell({ kind: 'message', body }));
     if (this.#ending !== undefined) throw this.#ending;
+    this.#unlistenTerm = this.#options.replica.onTerm(() => this.#tell({ kind: 'term' }));
     await new Promise<void>((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#take(this.#greeting());
@@ -126,6 +128,7 @@ class Session implements Worker {
     if (this.#ending !== undefined) return;
     this.#ending = error;
     this.#cancelWake();
+    this.#unlistenTerm();
     this.#waiting?.reject(error);
     this.#asking?.reject(error);
     this.#waiting = undefined;

@@ -13,6 +13,10 @@ export interface Replica {
    * the fold's stack, so keep it short. Gives a function that ends it.
    */
   onChange(listener: (space: Space, sealed: Sealed | undefined) => void): () => void;
+  /**
+   * Calls back when another leader has begun its term: what was said to the one before may be lost. Gives a function that ends it.
+   */
+  onTerm(listener: () => void): () => void;
   /** Asks to look at the log now: somebody knows of a revision that is not here yet. */
   poke(): void;
   /** Why this replica stopped following, once it has. Its state stays readable but no longer moves. */

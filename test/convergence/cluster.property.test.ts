@@ -29,7 +29,7 @@ function expectSound({ violation, trail, cluster }: Outcome, { workerCount, incr
   });
 }
 
-test('[CVG1][CVG2][CVG3][CVG4] any schedule of faults gives one history in which everybody is answered, once', () => {
+test('[CVG1][CVG2][CVG3][CVG4][T8] any schedule of faults gives one history in which everybody is answered, once', () => {
   fc.assert(
     fc.property(schedules, (schedule) => expectSound(play(STRICT, schedule), STRICT)),
     { numRuns: 1_500 },

@@ -2,12 +2,15 @@
  * What goes back to workers: welcomes, verdicts, farewells and refusals.
  *
  * A coordinator that was deposed without knowing it still answers, from a state that is old but true. So each answer is either
- * a fact that no later entry can change (a verdict, a farewell, `fenced`), or names the revision that it was given at.
+ * a fact that no later entry can change (a verdict, a farewell, `fenced`), or names the revision that it was given at. SPEC: CO9-CO14.
  */
 import type { Admitted, AgentRecord, Decided, Issue, Sealed, Sha256, Space, Verdict } from '@oplus/core';
 import { trieAt } from '@oplus/core';
 import { encodeMessage, encodeVerdict, PROTOCOL_VERSION, tagOf } from '@oplus/protocol';
 import type { Effect } from './state.ts';
+
+/** Why a dot can have no verdict now. */
+export type DotFault = 'unknown_agent' | 'fenced' | 'gap' | 'replayed' | 'equivocation';
 
 /** Everything that an appended round answers, to addresses computed from the members. */
 export function answersOf(sealed: Sealed): readonly Effect[] {
@@ -101,9 +104,6 @@ export function refuse(to: string, body: string, issues: readonly Issue[], revis
     }),
   };
 }
-
-/** Why a dot can have no verdict now. */
-export type DotFault = 'unknown_agent' | 'fenced' | 'gap' | 'replayed' | 'equivocation';
 
 const DOT_HINTS: { readonly [fault in DotFault]: Pick<Issue, 'recovery' | 'hint'> } = {
   unknown_agent: { recovery: 're-read', hint: 'Nobody of that name has joined with this incarnation. Say hello first.' },

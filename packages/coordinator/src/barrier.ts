@@ -3,7 +3,7 @@
  * on when it arrived.
  *
  * A proposal speaks for its agent while it is the next one due; a repetition of a decided one does not, however late it comes.
- * The record is the same too as long as a shard has one space: spaces of one shard share records as their timing has it.
+ * The record is the same too as long as a shard has one space: spaces of one shard share records as their timing has it. SPEC: CO18, T3.
  */
 import { compareAdmit, compareText, stampOf, trieAt, trieEntries } from '@oplus/core';
 import type { Admitted, Space } from '@oplus/core';

@@ -1,5 +1,5 @@
 /**
- * Taking messages in: every one passes the gate; what is answered at once is answered from the sealed state.
+ * Taking messages in: every one passes the gate; what is answered at once is answered from the sealed state. SPEC: CO9-CO15.
  */
 import { isDue, trieAt } from '@oplus/core';
 import type { Admitted, Issue, Space } from '@oplus/core';

@@ -1,5 +1,5 @@
 /**
- * Sealing what waits into rounds that fit one record together.
+ * Sealing what waits into rounds that fit one record together. SPEC: CO17.
  */
 import type { Admitted, Sealed, Space, SystemEvent } from '@oplus/core';
 import { fitsUtf8, seal, trieAt, utf8Bytes } from '@oplus/core';

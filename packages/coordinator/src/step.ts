@@ -3,7 +3,7 @@
  *
  * One append is in flight at a time; while it is, the next round fills. No verdict leaves before the append is
  * acknowledged. An unknown outcome is settled by reading: the record is there, or the same bytes are appended again.
- * SPEC: CO1-CO16.
+ * SPEC: CO1-CO8.
  */
 import { composeRecord, invariant, OplusError } from '@oplus/core';
 import type { Sealed, Shard } from '@oplus/core';

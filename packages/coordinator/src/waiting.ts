@@ -2,7 +2,7 @@
  * What waits for the next round of one space. Persistent, so that a coordinator's state can be kept, compared and forked.
  *
  * Bounded in number and in size. When it is full, repetitions go first, then what one agent has sent beyond its share; what
- * is still too much is not taken, and its worker sends it again.
+ * is still too much is not taken, and its worker sends it again. SPEC: CO16.
  */
 import type { Admitted, SystemEvent } from '@oplus/core';
 

@@ -3,6 +3,7 @@
  *
  * Announcements save reads and are never believed against the log: the log is read whenever one is missing or does not fit, and
  * when somebody knows of a newer revision. What was folded from announcements alone is folded anew when the log holds something else.
+ * SPEC: WK20-WK24.
  */
 import { emptyShard, OplusError } from '@oplus/core';
 import type { FoldedRecord, Sealed, Shard, Space, StateSchema } from '@oplus/core';

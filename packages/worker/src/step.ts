@@ -1,5 +1,5 @@
 /**
- * The worker's step: pure and total. SPEC: WK1-WK10.
+ * The worker's step: pure and total. SPEC: WK1-WK16.
  */
 import { canonical, fitsUtf8, invariant, OplusError, PROPOSAL_BYTES_MAX } from '@oplus/core';
 import type { Issue, Json, Proposal } from '@oplus/core';

@@ -1,19 +1,16 @@
 /**
  * The words of the command line: commands, options and their values, and what is said to a word that is none.
+ *
+ * A command is loaded when it is called: help and mistyped words need not wait for the client of a broker.
  */
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { nearestWord } from '@oplus/agent';
 import { OplusError } from '@oplus/core';
-import { doctorCommand } from './commands/doctor.ts';
-import { logCommand } from './commands/log.ts';
+import type { DoctorOptions } from './commands/doctor.ts';
 import type { LogOptions } from './commands/log.ts';
-import { replayCommand } from './commands/replay.ts';
-import { runCommand } from './commands/run.ts';
-import { diffCommand, showCommand } from './commands/show.ts';
 import type { ShowOptions } from './commands/show.ts';
 import type { HistoryOptions } from './history.ts';
 import type { RunOptions } from './run-setup.ts';
-import { LOGS } from './run-setup.ts';
 import type { Signals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -54,6 +51,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal, si
 }
 
 const VERSION = '0.1.0';
+const LOGS: readonly RunOptions['log'][] = ['memory', 'sqlite', 'nats'];
 
 const FLAGS: { readonly [flag: string]: string } = {
   '--json': 'one JSON document on stdout (JSON lines for log)',
@@ -80,34 +78,48 @@ function programOf(terminal: Terminal, signals: Signals, done: (exitCode: number
     .option('--barrier', 'move in rounds: the same seed gives the same log, byte for byte')
     .option('--model <name>', 'scripted, or openai:<name> (with OPENAI_API_KEY or OPENAI_BASE_URL)', 'scripted')
     .addHelpText('after', '\nExample:\n  oplus run warehouse --agents 8 --steps 200 --log nats --json')
-    .action(async (skill: string, options: RunOptions) => done(await runCommand(terminal, skill, options, signals.drain())));
+    .action(async (skill: string, options: RunOptions) => {
+      const { runCommand } = await import('./commands/run.ts');
+      done(await runCommand(terminal, skill, options, signals.drain()));
+    });
 
   addReading(program, 'replay [dir]', 'fold the log of a run again and compare digests').action(
-    async (dir: string | undefined, options: HistoryOptions) => done(await replayCommand(terminal, dir, options)),
+    async (dir: string | undefined, options: HistoryOptions) => {
+      const { replayCommand } = await import('./commands/replay.ts');
+      done(await replayCommand(terminal, dir, options));
+    },
   );
 
   addReading(program, 'log [dir]', 'who proposed what, and what came of it')
     .option('--agent <name>', 'only this agent')
     .option('--rejected', 'only what was rejected')
     .option('--path <pointer>', 'only what touches this field or key, such as /shelves/S001')
-    .action(async (dir: string | undefined, options: LogOptions) => done(await logCommand(terminal, dir, options)));
+    .action(async (dir: string | undefined, options: LogOptions) => {
+      const { logCommand } = await import('./commands/log.ts');
+      done(await logCommand(terminal, dir, options));
+    });
 
   addReading(program, 'show [dir]', 'the state of a run')
     .option('--at <revision>', 'at this revision (the newest)')
     .option('--path <pointer>', 'only this part, such as /shelves/S001')
-    .action(async (dir: string | undefined, options: ShowOptions) => done(await showCommand(terminal, dir, options)));
+    .action(async (dir: string | undefined, options: ShowOptions) => {
+      const { showCommand } = await import('./commands/show.ts');
+      done(await showCommand(terminal, dir, options));
+    });
 
   addReading(program, 'diff <from> [to]', 'what changed between two revisions of a run')
     .option('--dir <folder>', 'folder of the run (the newest)')
-    .action(async (from: string, to: string | undefined, options: HistoryOptions & { readonly dir?: string }) =>
-      done(await diffCommand(terminal, options.dir, { ...options, from, ...(to === undefined ? {} : { to }) })),
-    );
+    .action(async (from: string, to: string | undefined, options: HistoryOptions & { readonly dir?: string }) => {
+      const { diffCommand } = await import('./commands/show.ts');
+      done(await diffCommand(terminal, options.dir, { ...options, from, ...(to === undefined ? {} : { to }) }));
+    });
 
   add(program, 'doctor', 'what this machine has, what it lacks, and what to do about it')
     .option('--nats-url <url>', 'look at this server instead of starting one')
     .option('--dir <folder>', 'where runs would be written', '.')
-    .action(async (options: { readonly natsUrl?: string; readonly dir: string }) => {
+    .action(async (options: DoctorOptions) => {
       signals.drain();
+      const { doctorCommand } = await import('./commands/doctor.ts');
       done(await doctorCommand(terminal, options));
     });
 

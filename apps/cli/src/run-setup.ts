@@ -7,7 +7,6 @@ import type { Model, Task } from '@oplus/agent';
 import { scriptedModel } from '@oplus/agent';
 import { loadState, OplusError } from '@oplus/core';
 import type { StateSchema } from '@oplus/core';
-import { modelFromName } from '@oplus/model-openai';
 import type { Notice } from '@oplus/model-openai';
 import { sha256 } from '@oplus/protocol';
 import type { RunFile, StageOptions } from '@oplus/team';
@@ -15,16 +14,13 @@ import { taskOf } from './catalogue.ts';
 import { agentNames, RUNS } from './history.ts';
 import { thinking } from './thinking.ts';
 
-/** Where a log can live. */
-export const LOGS = ['memory', 'sqlite', 'nats'] as const;
-
 /** As the command line has them. */
 export type RunOptions = {
   readonly agents: number;
   readonly steps: number;
   readonly seed: number;
   readonly routing: string;
-  readonly log: (typeof LOGS)[number];
+  readonly log: RunFile['log'];
   readonly natsUrl?: string;
   readonly dir?: string;
   readonly barrier?: boolean;
@@ -44,7 +40,7 @@ export type RunSetup = {
 };
 
 /** Settles a run. Throws `SKILL_UNKNOWN` and `USAGE`. */
-export function runSetup(name: string, options: RunOptions, onNotice: (line: string) => void): RunSetup {
+export async function runSetup(name: string, options: RunOptions, onNotice: (line: string) => void): Promise<RunSetup> {
   const { agents, steps, seed, routing, log, barrier = false, model } = options;
   if (options.natsUrl !== undefined && log !== 'nats') {
     throw new OplusError('USAGE', '--nats-url goes with --log nats', { hint: 'Add --log nats, or leave --nats-url out.' });
@@ -57,7 +53,7 @@ export function runSetup(name: string, options: RunOptions, onNotice: (line: str
   return {
     task,
     schema,
-    modelOf: modelsOf(task, options, onNotice),
+    modelOf: await modelsOf(task, options, onNotice),
     token: barrier ? `${name}-${seed}` : randomBytes(8).toString('hex'),
     dir,
     stage,
@@ -86,16 +82,21 @@ function stageOf({ log, natsUrl }: RunOptions, dir: string): StageOptions {
 }
 
 /** The server that the environment names, if any. */
-export function natsUrlOf(env: NodeJS.ProcessEnv): string | undefined {
+function natsUrlOf(env: NodeJS.ProcessEnv): string | undefined {
   const url = env['OPLUS_NATS_URL'];
   return url === '' ? undefined : url;
 }
 
-function modelsOf(task: Task, { model, barrier, seed }: RunOptions, onNotice: (line: string) => void): (agent: string) => Model {
+async function modelsOf(
+  task: Task,
+  { model, barrier, seed }: RunOptions,
+  onNotice: (line: string) => void,
+): Promise<(agent: string) => Model> {
   if (model === 'scripted') {
     const scripted = scriptedModel(({ state, observation, issues }) => task.policy({ view: state, observation, issues }));
     return barrier ? () => scripted : (agent) => thinking(scripted, seed, agent);
   }
+  const { modelFromName } = await import('@oplus/model-openai');
   const served = modelFromName(model, { onNotice: (notice) => onNotice(`${model}: ${wordsOf(notice)}`) });
   return () => served;
 }

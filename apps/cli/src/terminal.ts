@@ -67,7 +67,7 @@ export function openTerminal({ stdout, stderr, env, isJson, isColourOff }: Termi
     progress: (line) => {
       const nowMs = performance.now();
       if (!isLive || nowMs - progressAtMs < PROGRESS_MS) return;
-      stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns ?? 80) - 1)}`);
+      stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns || 80) - 1)}`);
       hasProgress = true;
       progressAtMs = nowMs;
     },

@@ -63,6 +63,7 @@ function linesOf(replay: Replay, colour: Colours): readonly string[] {
     revision < 0
       ? [`${dir}: the log is empty`]
       : [`${dir}: ${proposals} proposals, ${committed} committed, r${revision}`, `state digest   ${digest}`];
+  if (replay.void > 0) lines.push(colour.yellow(`${replay.void} records do not continue the log before them, and are void`));
   if (reported === null || equal === null)
     return [...lines, colour.yellow('the run did not finish, so there is no digest to compare with')];
   return [

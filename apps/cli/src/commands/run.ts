@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** Exit code 1 when the task found a violation, or the log folds to another state. */
 export async function runCommand(terminal: Terminal, name: string, options: RunOptions, signal: AbortSignal): Promise<number> {
-  const setup = runSetup(name, options, (line) => terminal.note(line));
+  const setup = await runSetup(name, options, (line) => terminal.note(line));
   const report = await recordRun(setup, { signal, onProgress: (progress) => terminal.progress(progressLine(progress)) });
   terminal.progressEnd();
   if (terminal.isJson) terminal.json(report);

@@ -84,7 +84,16 @@ test('[TM32] repaired are the events that were committed after a failed attempt,
 test('[TM33] a step is one prompt, an event all of its prompts; means are rounded', async () => {
   await withBoardTeam(async (team) => {
     const tally = tallyOf(team.replica);
-    expect(tally.read().tokens).toEqual({ prompts: 0, total: 0, perStepMean: 0, perStepMax: 0, perEventMean: 0, perEventMax: 0 });
+    expect(tally.read().tokens).toEqual({
+      prompts: 0,
+      total: 0,
+      perStepMean: 0,
+      perStepMax: 0,
+      firstPromptMax: 0,
+      repairPromptMax: 0,
+      perEventMean: 0,
+      perEventMax: 0,
+    });
     const verdict = { kind: 'committed', revision: 1 } as const;
     tally.step({ step: 1, attempts: [attempt(100)], outcome: 'committed', verdict });
     tally.step({
@@ -99,6 +108,8 @@ test('[TM33] a step is one prompt, an event all of its prompts; means are rounde
       total: 501,
       perStepMean: 100,
       perStepMax: 130,
+      firstPromptMax: 101,
+      repairPromptMax: 130,
       perEventMean: 167,
       perEventMax: 300,
     });

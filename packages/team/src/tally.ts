@@ -23,13 +23,16 @@ export type RunTally = {
 
 /**
  * Tokens of prompts. A step is one turn of the loop, one prompt; an event takes one step, and one more for every repair. Means
- * are rounded to whole tokens.
+ * are rounded to whole tokens. A repair has the issues of the attempt before in its prompt, so its largest one is told apart; it is
+ * 0 when nothing was repaired.
  */
 export type TokenTally = {
   readonly prompts: number;
   readonly total: number;
   readonly perStepMean: number;
   readonly perStepMax: number;
+  readonly firstPromptMax: number;
+  readonly repairPromptMax: number;
   readonly perEventMean: number;
   readonly perEventMax: number;
 };
@@ -44,7 +47,7 @@ export type Tally = {
 /** Follows a replica from now on. */
 export function tallyOf(replica: Replica): Tally {
   const counts = { proposals: 0, committed: 0, rejected: 0, repaired: 0, stalled: 0, concurrent: 0 };
-  const tokens = { total: 0, prompts: 0, stepMax: 0, events: 0, eventMax: 0 };
+  const tokens = { total: 0, prompts: 0, firstMax: 0, repairMax: 0, events: 0, eventMax: 0 };
   let newestCommit = -1;
   const end = replica.onChange((_space: Space, sealed: Sealed | undefined) => {
     for (const { admitted, verdict } of sealed?.decided ?? []) {
@@ -64,7 +67,8 @@ export function tallyOf(replica: Replica): Tally {
       const eventTotal = prompts.reduce((sum, count) => sum + count, 0);
       tokens.total += eventTotal;
       tokens.prompts += prompts.length;
-      tokens.stepMax = Math.max(tokens.stepMax, ...prompts);
+      tokens.firstMax = Math.max(tokens.firstMax, prompts[0] ?? 0);
+      tokens.repairMax = Math.max(tokens.repairMax, ...prompts.slice(1));
       tokens.events += 1;
       tokens.eventMax = Math.max(tokens.eventMax, eventTotal);
       if (result.outcome === 'stalled') counts.stalled += 1;
@@ -76,7 +80,9 @@ export function tallyOf(replica: Replica): Tally {
         prompts: tokens.prompts,
         total: tokens.total,
         perStepMean: mean(tokens.total, tokens.prompts),
-        perStepMax: tokens.stepMax,
+        perStepMax: Math.max(tokens.firstMax, tokens.repairMax),
+        firstPromptMax: tokens.firstMax,
+        repairPromptMax: tokens.repairMax,
         perEventMean: mean(tokens.total, tokens.events),
         perEventMax: tokens.eventMax,
       },

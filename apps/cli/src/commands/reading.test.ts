@@ -50,6 +50,8 @@ test('[CLI20] run --json prints one document with every figure, and nothing else
     total: expect.any(Number),
     perStepMean: expect.any(Number),
     perStepMax: expect.any(Number),
+    firstPromptMax: expect.any(Number),
+    repairPromptMax: expect.any(Number),
     perEventMean: expect.any(Number),
     perEventMax: expect.any(Number),
   });

@@ -76,6 +76,7 @@ const PLANTED: readonly (readonly [keyof typeof planted, PlantedStep, ClusterOpt
   ['helloWithoutOrder', planted.helloWithoutOrder, STRICT],
   ['termByLooks', planted.termByLooks, STRICT],
   ['deafToFencing', planted.deafToFencing, STRICT],
+  ['refusalsBeforeAppend', planted.refusalsBeforeAppend, STRICT],
 ];
 
 for (const [name, step, options] of PLANTED) {

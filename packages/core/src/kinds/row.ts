@@ -12,12 +12,16 @@ import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, utf8Bytes } from '../json.ts';
 import type { JsonSchema } from '../value-type.ts';
 
-/** `past` is the mark of the drop of the row that had this id before, while bases may predate it; `mark` the newest change. */
+/**
+ * `past` is the mark of the drop of the row that had this id before, while bases may predate it; `mark` the newest change.
+ * `texts` is a memo: the encoded cells, where they are known.
+ */
 export type Row = {
   readonly birth: Mark | undefined;
   readonly past: Mark | undefined;
   readonly mark: Mark | undefined;
   readonly cells: readonly unknown[];
+  readonly texts: (string | undefined)[];
 };
 
 /** Operations by index of cell. */
@@ -73,7 +77,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     hasSettle: kinds.some((kind) => kind.settle !== undefined),
     restrictions: kinds.flatMap(restrictionsOf),
     walk,
-    born: (birth, past) => ({ birth, past, mark: birth, cells: kinds.map((kind) => kind.empty(undefined)) }),
+    born: (birth, past) => ({ birth, past, mark: birth, cells: kinds.map((kind) => kind.empty(undefined)), texts: [] }),
     read,
     weigh: (op) => op.reduce((sum, [index, cellOp]) => sum + (kinds[index] as FieldKind).weigh(cellOp), 0),
     fold,
@@ -98,6 +102,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
         past: decodeMark(row['past']),
         mark: decodeMark(row['mark']),
         cells: names.map((name, i) => (kinds[i] as FieldKind).decode(encoded[name] as Json)),
+        texts: [],
       };
     },
     modelSchema: () => ({
@@ -137,6 +142,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
 
   function fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row {
     let cells: unknown[] | undefined;
+    let texts: (string | undefined)[] = [];
     let isChanged = false;
     for (const [index, cellOp] of op) {
       const before = row.cells[index];
@@ -146,12 +152,16 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       const after = kind.fold(before, cellOp, cellPath, attempt);
       if (after === before) continue;
       if (kind.newest(after) !== kind.newest(before)) isChanged = true;
-      cells ??= row.cells.slice();
+      if (cells === undefined) {
+        cells = row.cells.slice();
+        texts = row.texts.slice();
+      }
       cells[index] = after;
+      texts[index] = undefined;
     }
     return cells === undefined
       ? row
-      : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells };
+      : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells, texts };
   }
 
   function settle(row: Row, path: string, evict: Evict): Row {
@@ -162,13 +172,15 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       cells ??= row.cells.slice();
       cells[i] = settled;
     }
-    return cells === undefined ? row : { ...row, cells };
+    return cells === undefined ? row : { ...row, cells, texts: [] };
   }
 
   function encode(row: Row): string {
     let text = '';
     for (let i = 0; i < kinds.length; i += 1) {
-      text += `${(i === 0 ? '' : ',') + (keys[i] as string)}:${(kinds[i] as FieldKind).encode(row.cells[i])}`;
+      const cellText = row.texts[i] ?? (kinds[i] as FieldKind).encode(row.cells[i]);
+      row.texts[i] = cellText;
+      text += `${(i === 0 ? '' : ',') + (keys[i] as string)}:${cellText}`;
     }
     return `{"birth":${encodeMark(row.birth)},"cells":{${text}},"mark":${encodeMark(row.mark)},"past":${encodeMark(row.past)}}`;
   }

@@ -25,6 +25,17 @@ test('[CLI20] a run on a server of its own prints the same document, and its log
     expect(JSON.parse((await oplus(['replay', 'a', '--json'], { cwd })).stdout)).toMatchObject({ ok: true, equal: true });
   }));
 
+test('[CLI29] with --barrier the log on NATS is that in memory, byte for byte', () =>
+  inFolder(async (cwd) => {
+    for (const log of ['nats', 'memory']) {
+      expect(await oplus(['run', 'warehouse', '--steps', '12', '--barrier', '--log', log, '--dir', log], { cwd })).toMatchObject({
+        code: 0,
+      });
+    }
+    const exported = (dir: string): Promise<string> => readFile(join(cwd, dir, 'log.jsonl'), 'utf8');
+    expect(await exported('nats')).toBe(await exported('memory'));
+  }));
+
 test('[CLI23] of a run on NATS that was killed, the log is read from the store in its folder', () =>
   inFolder(async (cwd) => {
     const started = startOplus(['run', 'warehouse', '--steps', '9000', '--log', 'nats', '--dir', 'a'], { cwd });

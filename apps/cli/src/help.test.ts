@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { oplus } from './testing/command.ts';
@@ -22,7 +23,10 @@ test('[CLI1] help on a command, and the version', async () => {
   expect(help.stdout).toBe(option.stdout);
   for (const word of ['--agents', '--routing', '--nats-url', '--barrier', 'OPENAI_API_KEY', 'default: 100'])
     expect(help.stdout).toContain(word);
-  expect(version).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string;
+  };
+  expect(version).toEqual({ code: 0, signal: null, stderr: '', stdout: `${manifest.version}\n` });
 });
 
 test.each([

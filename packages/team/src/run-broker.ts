@@ -8,8 +8,8 @@ import type { ConnectOptions, NatsServer } from '@oplus/transport-nats';
 import { closings, kept } from './closings.ts';
 import type { Closings } from './closings.ts';
 
-/** How to connect; with the durability that was read back from a server of our own. */
-export type Broker = Pick<ConnectOptions, 'url' | 'auth'> & Partial<Pick<NatsServer, 'durability'>>;
+/** How to connect; of a server of our own also the durability that was read back from it, and when it ends. */
+export type Broker = Pick<ConnectOptions, 'url' | 'auth'> & Partial<Pick<NatsServer, 'durability' | 'ended'>>;
 
 /** Name of the channel and of the shard that a team of one process uses. */
 export const CHANNEL = 'main';

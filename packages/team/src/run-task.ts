@@ -20,7 +20,7 @@ import type { Team } from './team.ts';
 
 export type RunOptions = {
   readonly task: Task;
-  readonly stage: Pick<Stage, 'blobs'>;
+  readonly stage: Pick<Stage, 'blobs' | 'lost'>;
   readonly team: Team;
   /** The model of each agent, by name. */
   readonly modelOf: (agent: string) => Model;
@@ -52,7 +52,7 @@ export type RunResult = {
 
 /**
  * Runs until the task is over or the signal aborts, and nobody is at work any more. Throws the first thing that agents, bus or
- * trace throw, after the others have been seen through; what ends the coordinator (`LOG_FULL`, `FENCED` ...) at once.
+ * trace throw, after the others have been seen through; what ends the coordinator or the stage (`LOG_FULL`, `FENCED` ...) at once.
  */
 export async function runTask(options: RunOptions): Promise<RunResult> {
   const { task, team, isBarrier, signal } = options;
@@ -69,9 +69,10 @@ export async function runTask(options: RunOptions): Promise<RunResult> {
     const { committed, rejected } = tally.read();
     options.onProgress?.({ steps: stepCount, stepsTotal: plan.steps, revision: replica.space().revision, committed, rejected });
   };
-  const lost = team.coordinator.ended.then((error) => {
-    halt.fail(error ?? new OplusError('TRANSPORT_CLOSED', 'the coordinator was closed during the run'));
-  });
+  const ended = team.coordinator.ended.then(
+    (error) => error ?? new OplusError('TRANSPORT_CLOSED', 'the coordinator was closed during the run'),
+  );
+  const lost = Promise.race([ended, options.stage.lost]).then(halt.fail);
   try {
     const seats = team.workers.map((worker) =>
       seatOn({

@@ -1,12 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadState } from '@oplus/core';
+import type { StateDefinition } from '@oplus/core';
+import { sha256 } from '@oplus/protocol';
+import { warehouse, warehouseState } from '@oplus/skill-warehouse';
 import { startNatsServer } from '@oplus/transport-nats';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RunFile } from './run-folder.ts';
 import { openRunLog } from './run-log.ts';
 import { openStage } from './stage.ts';
-import { recordsOf } from './testing/play.ts';
+import { play, recordsOf } from './testing/play.ts';
+
+const schema = loadState(warehouseState as unknown as StateDefinition, sha256);
 
 let dir = '';
 beforeEach(async () => {
@@ -83,4 +89,17 @@ test('[TM64] a log that was not exported is read from the store in the folder, a
   } finally {
     await server.stop();
   }
+});
+
+test('[TM22] a server of the run that is killed ends the run, and its store can be read again', async () => {
+  const stage = await openStage({ kind: 'nats', dir, namespace: 'one' });
+  const [ports] = await readdir(join(dir, 'nats', 'ports'));
+  const pid = Number(/_(\d+)\.ports$/.exec(ports ?? '')?.[1]);
+  const task = warehouse({ agents: ['w1', 'w2', 'w3'], seed: 42, steps: 2000, routing: 'shared' });
+  const running = play({ stage, task, schema, onProgress: ({ steps }) => void (steps === 10 && process.kill(pid, 'SIGKILL')) });
+  await expect(running).rejects.toMatchObject({ code: 'BROKER_UNREACHABLE', path: join(dir, 'nats'), hint: expect.any(String) });
+  await stage.close();
+  const log = await openRunLog(dir, { ...run, namespace: 'one' });
+  expect((await recordsOf(log)).length).toBeGreaterThan(3);
+  await log.close();
 });

@@ -2,6 +2,7 @@
  * A stage: the log, bus and blobs that a team stands on, opened together and closed together.
  */
 import { join } from 'node:path';
+import { OplusError } from '@oplus/core';
 import type { Blobs, Bus, Clock, Durability, Log } from '@oplus/protocol';
 import { memoryBlobs, memoryBus, memoryLog, systemClock } from '@oplus/transport-memory';
 import { connectNats, natsBlobs, natsBus, natsLog } from '@oplus/transport-nats';
@@ -10,7 +11,7 @@ import { sqliteBlobs, sqliteLog } from '@oplus/transport-sqlite';
 import { closings, kept } from './closings.ts';
 import type { Closings } from './closings.ts';
 import { makeFolder } from './file-error.ts';
-import { brokerOf, CHANNEL } from './run-broker.ts';
+import { brokerOf, CHANNEL, storeFolder } from './run-broker.ts';
 
 /** Where a team's log lives. `dir` is made for `sqlite`; `nats` without `url` starts a server whose store is in `dir`. */
 export type StageOptions =
@@ -31,6 +32,8 @@ export type Stage = {
   readonly summary: string;
   /** Of the broker that was given, without credentials. */
   readonly address: string | undefined;
+  /** Resolves when a part has ended that will not come back: a server of our own. A broker that was given may come back. */
+  readonly lost: Promise<OplusError>;
   /** Closes everything, what was opened last first, also when something fails on the way; then throws the first error. Idempotent. */
   close(): Promise<void>;
 };
@@ -78,6 +81,7 @@ async function openMemory(opened: Closings): Promise<Opened> {
     durability: log.durability,
     summary: 'memory: nothing survives the end of this process',
     address: undefined,
+    lost: never(),
   };
 }
 
@@ -96,12 +100,13 @@ async function openSqlite(dir: string, opened: Closings): Promise<Opened> {
     durability: log.durability,
     summary: `SQLite ${sqliteVersion}, ${journalMode} and synchronous=FULL: survives a power cut`,
     address: undefined,
+    lost: never(),
   };
 }
 
 async function openNats(options: Extract<StageOptions, { kind: 'nats' }>, opened: Closings): Promise<Opened> {
   const { namespace } = options;
-  const { url, auth, durability } = await brokerOf(options, opened);
+  const { url, auth, durability, ended } = await brokerOf(options, opened);
   const connect = async (name: string): Promise<BrokerConnection> =>
     kept(await connectNats({ url, name, ...(auth === undefined ? {} : { auth }) }), opened);
   const forWorkers = await connect('oplus workers');
@@ -121,7 +126,20 @@ async function openNats(options: Extract<StageOptions, { kind: 'nats' }>, opened
     durability: log.durability,
     summary: `NATS ${forCoordinator.version()} at ${forCoordinator.address}: ${survives}`,
     address: options.url === undefined ? undefined : forCoordinator.address,
+    lost: ended === undefined ? never() : ended.then(() => serverEnded(options.dir)),
   };
+}
+
+function serverEnded(dir: string): OplusError {
+  return new OplusError('BROKER_UNREACHABLE', 'the nats-server of this run has ended', {
+    path: storeFolder(dir),
+    hint: 'Its last words are in nats-server.out there. What it has acknowledged is in its store: oplus replay reads it.',
+  });
+}
+
+/** One for each stage: whoever waits for it is forgotten with it. */
+function never(): Promise<never> {
+  return new Promise(() => undefined);
 }
 
 const BLOBS_FILE = 'blobs.sqlite';

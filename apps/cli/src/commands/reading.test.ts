@@ -82,6 +82,19 @@ test('[CLI20] run prints a summary for people', async () => {
   expect(stdout).toMatch(/^files +runs\/warehouse-7-[0-9a-f]{8}$/m);
 });
 
+test('[CLI29] with --barrier the same command writes the same log, byte for byte, in memory and in SQLite', async () => {
+  const run = ['run', 'warehouse', '--steps', '12', '--barrier', '--json'];
+  const both = [
+    oplus([...run, '--log', 'memory', '--dir', 'm'], { cwd }),
+    oplus([...run, '--log', 'sqlite', '--dir', 's'], { cwd }),
+  ];
+  const [memory, sqlite] = (await Promise.all(both)) as [Ended, Ended];
+  expect(documentOf(memory)).toMatchObject({ ok: true, barrier: true });
+  expect(documentOf(sqlite)['digest']).toBe(documentOf(memory)['digest']);
+  const exported = (dir: string): Promise<string> => readFile(join(cwd, dir, 'log.jsonl'), 'utf8');
+  expect(await exported('s')).toBe(await exported('m'));
+});
+
 test('[CLI24] replay finds the digest of the run again', async () => {
   const [text, json] = await Promise.all([oplus(['replay', 'a'], { cwd }), oplus(['replay', 'a', '--json'], { cwd })]);
   expect(text).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('equal to the digest of the run') });

@@ -11,9 +11,9 @@ export async function main(args: readonly string[]): Promise<number> {
   const { stdout, stderr, env } = process;
   const { isJson, isDebug, isColourOff, rest } = readFlags(args);
   const terminal = openTerminal({ stdout, stderr, env, isJson, isColourOff });
-  // A reader that has seen enough, such as head, is no failure.
-  for (const stream of [stdout, stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 5));
+  // A reader that has seen enough, such as head, is no failure; notes that nobody reads are none either.
+  stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 5));
+  stderr.on('error', () => undefined);
   const signals = followSignals(() => terminal.note('stopping after the work in hand; again to stop at once'));
   try {
     const exitCode = await runProgram(rest, terminal, signals);

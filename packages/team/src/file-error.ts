@@ -1,7 +1,8 @@
 /**
  * Errors of the file system, made ours: a run's folder is where people's disks are full and their paths wrong.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { OplusError } from '@oplus/core';
 
 /**
@@ -25,10 +26,24 @@ export function fileError(cause: unknown, what: string, path: string): unknown {
 /** Makes a folder and those above it. Gives the first that was made, `undefined` when it was there. Throws as `fileError`. */
 export async function makeFolder(dir: string): Promise<string | undefined> {
   try {
-    return await mkdir(dir, { recursive: true });
+    return await makeBelow(resolve(dir));
   } catch (error) {
     throw fileError(error, 'the folder cannot be made', dir);
   }
+}
+
+/** Level by level: where a file system has no room for folders, as /proc, the platform's own recursive way never ends. */
+async function makeBelow(dir: string): Promise<string | undefined> {
+  const there = await stat(dir).catch(() => undefined);
+  if (there?.isDirectory() === true) return undefined;
+  const above = dirname(dir) === dir ? undefined : await makeBelow(dirname(dir));
+  try {
+    await mkdir(dir);
+  } catch (error) {
+    // Somebody else may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await stat(dir)).isDirectory()) throw error;
+  }
+  return above ?? dir;
 }
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);

@@ -66,3 +66,8 @@ test('[TM42] a folder that cannot be made is USAGE', async () => {
     hint: expect.any(String),
   });
 });
+
+test('[TM42] a folder where there is no room for folders is USAGE, and soon', async () => {
+  // On Linux the platform's recursive mkdir never ends below /proc; elsewhere the path is as impossible.
+  await expect(openStage({ kind: 'sqlite', dir: '/proc/oplus-test' })).rejects.toMatchObject({ code: 'USAGE' });
+});

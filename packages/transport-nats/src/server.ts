@@ -26,7 +26,7 @@ import { SYNC_INTERVAL_SINCE, isAtLeast } from './version.ts';
 import { WATCHDOG_SCRIPT } from './watchdog.ts';
 
 export type NatsServerOptions = {
-  /** Folder of the store, made when absent. `temporary`: a new folder that is removed when the server ends. */
+  /** Folder of the store, made when absent; the one above it must exist. `temporary`: a new folder that is removed when the server ends. */
   readonly dir: string | 'temporary';
   /** Path of the program; looked for when left out (`findNatsServer`). */
   readonly binary?: string;
@@ -105,8 +105,15 @@ const POLL_MS = 5;
 const OUTPUT_LINES_SHOWN = 5;
 const RANDOM_PORT = -1;
 
+/** One level only: the platform's recursive way never ends where a file system has no room for folders, as /proc. */
 async function madeDir(dir: string): Promise<string> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(dir, { mode: 0o700 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new OplusError('USAGE', 'the folder of the store cannot be made', { path: dir, hint: 'the folder above it must exist and be writable', cause });
+    }
+  }
   return dir;
 }
 

@@ -211,7 +211,7 @@ test('[OAI5] a server that asks to wait too long is given up on at once', async 
 test.each(['at once', 'after headers'] as const)(
   '[OAI6] a server that falls silent %s is left after the time-out',
   async (silent) => {
-    const { model, server } = await modelOn((_, i) => (i === 0 ? { silent } : completion(GOOD)), { timeoutMs: 150 });
+    const { model, server } = await modelOn((_, i) => (i === 0 ? { silent } : completion(GOOD)), { timeoutMs: 1_000 });
     expect(await model.complete(request)).toMatchObject({ text: GOOD });
     expect(server.requests).toHaveLength(2);
     const silentForEver = await modelOn(() => ({ silent }), { timeoutMs: 50, retriesMax: 1 });

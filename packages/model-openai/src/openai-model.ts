@@ -75,6 +75,7 @@ type Server = {
 type Body = ChatCompletionCreateParamsNonStreaming;
 
 const TIMEOUT_MS = 120_000;
+const CLIENT_TIMER_MARGIN_MS = 60_000;
 const RETRIES_MAX = 4;
 const DELAY_MS_MAX = 30_000;
 const WEAKER: { readonly [form in AnswerForm]: AnswerForm | undefined } = {
@@ -87,7 +88,9 @@ const REQUEST_HINT = 'The message of the server says what it does not take.';
 
 function clientOf({ baseURL, apiKey, isDefault }: Endpoint, timeoutMs: number): OpenAI {
   const account = isDefault ? {} : { organization: null, project: null };
-  return new OpenAI({ baseURL, apiKey, adminAPIKey: null, ...account, maxRetries: 0, timeout: timeoutMs, logLevel: 'off' });
+  // The client's own timer sees the header alone. Ours covers the whole answer, so it has to be the one that fires.
+  const timeout = timeoutMs + CLIENT_TIMER_MARGIN_MS;
+  return new OpenAI({ baseURL, apiKey, adminAPIKey: null, ...account, maxRetries: 0, timeout, logLevel: 'off' });
 }
 
 /** Asks in the strongest form, and in weaker ones while the server refuses the request itself. */

@@ -111,7 +111,11 @@ async function madeDir(dir: string): Promise<string> {
     await mkdir(dir, { mode: 0o700 });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new OplusError('USAGE', 'the folder of the store cannot be made', { path: dir, hint: 'the folder above it must exist and be writable', cause });
+      throw new OplusError('USAGE', 'the folder of the store cannot be made', {
+        path: dir,
+        hint: 'the folder above it must exist and be writable',
+        cause,
+      });
     }
   }
   return dir;

@@ -174,3 +174,14 @@ describe('seal', () => {
     expect(one.space.state).not.toBe(other.space.state);
   });
 });
+
+test('[SEAL11] a base from the future is refused and wins nothing later, for no incarnation', () => {
+  const team = smallTeam({ fields }, ['evil', 'good']);
+  const claimed = sealed(team.space, proposalOn(team.space, 'evil', 1, { base: { revision: Number.MAX_SAFE_INTEGER } }));
+  expect(claimed.decided.map(({ verdict }) => verdict.kind)).toEqual(['rejected']);
+  const own = sealed(claimed.space, proposalOn(claimed.space, 'evil', 2, { patch: { x: { set: 'evil' } } }));
+  const rejoin: SystemEvent = { kind: 'join', agent: 'evil', role: 'agent', session: 'again' };
+  const { space } = seal(own.space, { term: 1, events: [rejoin], proposals: [] });
+  const later = sealed(space, proposalOn(space, 'good', 1, { patch: { x: { set: 'good' } } }));
+  expect(stateJson(later.space)['x']).toBe('good');
+});

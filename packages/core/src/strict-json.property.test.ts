@@ -109,6 +109,9 @@ describe('strict reader', () => {
     ['["a\u200bb"]', 'string'],
     ['["e\u0301"]', 'string'],
     ['["\\u202e"]', 'string'],
+    [`["q${'\u0316'.repeat(31)}"]`, 'string'],
+    // Not normal either, and it would take seconds to find that out.
+    [`["q${'\u0301'.repeat(16_000)}${'\u0316'.repeat(16_000)}"]`, 'string'],
     ['["<|im_start|>"]', 'string'],
     ['["\ufffd"]', 'not_utf8'],
     ['["\u0001"]', 'not_json'],

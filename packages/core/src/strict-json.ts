@@ -3,7 +3,8 @@
  *
  * Refuses, never repairs: duplicate keys, reserved or empty keys, a second spelling of a number (`1.0`, `-0`, `1e2`,
  * integers that a double cannot hold), nesting above the limit, trailing text, byte order marks, and strings that are not
- * well-formed, not in Unicode normal form C, or that carry control, bidirectional, zero-width or tag characters.
+ * well-formed, not in Unicode normal form C, that pile more than 30 combining marks on one letter, or that carry control,
+ * bidirectional, zero-width or tag characters.
  * A canonical text (json.ts) takes a fast way through the platform's parser; a property test holds both ways equal. The
  * keys of every object that it gives back stand in canonical order, however they were sent. SPEC: JSN8-JSN11.
  *
@@ -58,6 +59,8 @@ export function stringFault(value: string): JsonFault | undefined {
       `the hidden or control character U+${(hidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, '0').toUpperCase()}`,
     );
   }
+  // Before normalising, which takes quadratic time on a long run of marks.
+  if (MARKS_RUN.test(value)) return fault('string', 'more than 30 combining marks in a row');
   if (value.normalize('NFC') !== value) return fault('string', 'not in Unicode normal form C');
   if (CHAT_MARKUP.test(value)) return fault('string', 'a reserved token of chat templates');
   if (PRIVATE_KEY.test(value)) return fault('secret', 'a private key');
@@ -72,6 +75,8 @@ export function isReservedKey(key: string): boolean {
 const HIDDEN =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\uFFFE\uFFFF]|[\u{E0000}-\u{E007F}]/u;
 const LONE_SURROGATE = /\p{Surrogate}/u;
+/** UAX #15, Stream-Safe Text Format. */
+const MARKS_RUN = /\p{M}{31}/u;
 const CHAT_MARKUP = /<\|[a-z_]{2,24}\|>/;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const SUSPECT = /[^\t\n\x20-\x7e]|<\||-----BEGIN/;

@@ -163,7 +163,8 @@ function ended(state: WorkerState, error: OplusError | undefined): Step {
   return { state: { ...state, phase: 'ended', pending: undefined }, effects: [{ kind: 'ended', error }] };
 }
 
-function fenced({ hello }: WorkerState): OplusError {
+/** Another session holds the name. */
+export function fenced({ hello }: WorkerState): OplusError {
   return new OplusError('FENCED', `this session of ${hello.agent} is over: it has left, or another one took the name over`, {
     hint: 'Join again for a new incarnation; what was committed stays committed.',
   });

@@ -1,12 +1,12 @@
 /**
  * The worker's shell: one session in one space.
  */
-import { AGENT_PATTERN, OplusError, project, withoutEchoes } from '@oplus/core';
+import { AGENT_PATTERN, OplusError, project, trieAt, withoutEchoes } from '@oplus/core';
 import type { Projection, Proposal, Reader, Space } from '@oplus/core';
 import { ADDRESS_PATTERN } from '@oplus/protocol';
 import type { Attachment, Bus, Clock, Replica } from '@oplus/protocol';
 import type { Effect, Input, Step, WorkerState } from './state.ts';
-import { greet, step } from './step.ts';
+import { fenced, greet, step } from './step.ts';
 import type { Answer, Draft, View, Worker } from './view.ts';
 
 export type JoinOptions = {
@@ -69,6 +69,8 @@ class Session implements Worker {
   #waiting: Ask<void> | undefined;
   #asking: Ask<Answer> | undefined;
   #ending: Error | undefined;
+  /** The incarnation that held the name when this session began: a later one of another session is not one to take over from. */
+  #incarnationBefore = 0;
   /** Those who wait for a view; called when the session ends. */
   readonly #lookers = new Set<() => void>();
   /** Proposals, passes and the leave wait for each other here. */
@@ -82,7 +84,8 @@ class Session implements Worker {
   }
 
   async open(): Promise<void> {
-    const { bus, channel, agent } = this.#options;
+    const { bus, channel, agent, replica } = this.#options;
+    this.#incarnationBefore = trieAt(replica.space().agents, agent)?.incarnation ?? 0;
     this.#attachment = await bus.attach(channel, agent, (body) => this.#tell({ kind: 'message', body }));
     if (this.#ending !== undefined) throw this.#ending;
     this.#unlistenTerm = this.#options.replica.onTerm(() => this.#tell({ kind: 'term' }));
@@ -107,7 +110,7 @@ class Session implements Worker {
   async leave(): Promise<void> {
     try {
       await this.#inTurn(async () => {
-        if (this.#ending !== undefined) return;
+        if (this.#ending !== undefined || this.#fencing() !== undefined) return;
         await new Promise<void>((resolve, reject) => {
           this.#waiting = { resolve, reject };
           this.#tell({ kind: 'leave' });
@@ -158,7 +161,11 @@ class Session implements Worker {
 
   #propose(space: Space, draft: Draft): Promise<Answer> {
     return this.#inTurn(() => {
-      if (this.#ending !== undefined) throw this.#ending;
+      const over = this.#ending ?? this.#fencing();
+      if (over !== undefined) {
+        this.end(over);
+        throw over;
+      }
       return new Promise<Answer>((resolve, reject) => {
         this.#asking = { resolve, reject };
         try {
@@ -271,9 +278,19 @@ class Session implements Worker {
   /** A replica that has failed cannot lead to a view again, so nobody waits for an answer either. */
   #onTimer(): void {
     const { replica } = this.#options;
-    const failure = replica.failure();
+    const failure = replica.failure() ?? this.#fencing();
     if (failure === undefined) this.#tell({ kind: 'timer', revision: replica.space().revision });
     else this.end(failure);
+  }
+
+  /**
+   * Why this session is over, when the state says that a later one holds its name. A bus may let the newest of one name hear
+   * alone, so an older session need not be told.
+   */
+  #fencing(): OplusError | undefined {
+    const record = trieAt(this.#options.replica.space().agents, this.agent);
+    if (record === undefined || record.session === this.#options.session) return undefined;
+    return record.incarnation > (this.#state.identity?.incarnation ?? this.#incarnationBefore) ? fenced(this.#state) : undefined;
   }
 }
 

@@ -34,7 +34,10 @@ export async function makeFolder(dir: string): Promise<string | undefined> {
 
 /** Level by level: where a file system has no room for folders, as /proc, the platform's own recursive way never ends. */
 async function makeBelow(dir: string): Promise<string | undefined> {
-  const there = await stat(dir).catch(() => undefined);
+  const there = await stat(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
   if (there?.isDirectory() === true) return undefined;
   const above = dirname(dir) === dir ? undefined : await makeBelow(dirname(dir));
   try {

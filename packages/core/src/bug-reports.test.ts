@@ -31,6 +31,13 @@ describe('public reports', () => {
     const verdicts = single.round({ agent: 'a', patch: { count: { set: 1 } } }, { agent: 'b', patch: { count: { set: 2 } } });
     expect(verdicts.flatMap(codesOf).sort()).toEqual(['committed', 'conflict']);
     expect(verdicts.find(({ kind }) => kind === 'rejected')).toMatchObject({ issues: [{ path: '/count' }] });
+    // Both set 1: to a register, equal values agree (design: "concurrent equal values agree"), and the second is told `unchanged`.
+    // A sum that is written as a value is therefore a mistake of the schema, which is what the kind `counter` is for.
+    const agreeing = smallTeam({ fields: { count: cas(small, { start: 0 }) } });
+    const same = agreeing.round({ agent: 'a', patch: { count: { set: 1 } } }, { agent: 'b', patch: { count: { set: 1 } } });
+    expect(same.flatMap(codesOf)).toEqual(['committed', 'committed']);
+    expect(same.map(outcomesOf)).toContainEqual({ '/count': 'unchanged' });
+    expect(agreeing.state).toEqual({ count: 1 });
   });
 
   test('[BUG 2] two files saved in one step are both kept', () => {
@@ -141,7 +148,7 @@ describe('public reports', () => {
     const before = team.space.digests;
     expect(team.ask('a', { count: { set: 15 }, note: { set: 'ok' } })).toMatchObject({
       kind: 'rejected',
-      issues: [{ path: '/count', code: 'bound', want: 15, hint: 'It must be at most 10.' }],
+      issues: [{ path: '/count', code: 'bound', rule: 'cas', want: 15, hint: 'It must be at most 10.' }],
     });
     expect(team.space.digests).toEqual(before);
   });

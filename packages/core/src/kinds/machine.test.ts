@@ -23,6 +23,9 @@ describe('machine', () => {
     expect(codesOf(team.ask('a', { x: { from: 'todo', to: 'doing' } }))).toEqual(['committed']);
     expect(codesOf(team.ask('b', { x: { from: 'todo', to: 'doing' } }, 1))).toEqual(['transition']);
     expect(outcomesOf(team.ask('b', { x: { to: 'doing' } }))).toEqual({ '/x': 'unchanged' });
+    // Also where the move is open from the state that stands there now.
+    expect(codesOf(team.ask('b', { x: { from: 'todo', to: 'done' } }))).toEqual(['transition']);
+    expect(codesOf(team.ask('b', { x: { from: 'doing', to: 'done' } }))).toEqual(['committed']);
   });
 
   test('[MCH3] a state without moves is final, and the hint says what is open', () => {

@@ -37,6 +37,8 @@ export function intentFrom(spec: FieldSpec, choice: Choice): Json {
         { to: 'todo' },
         { from: 'doing', to: 'done' },
         { from: 'todo', to: 'doing' },
+        { from: 'todo', to: 'done' },
+        { from: 'done', to: 'doing' },
       ]);
     case 'set':
       return listsFrom(['add', 'remove'], () => valueFrom(spec.of, choice), choice);

@@ -178,31 +178,6 @@ test('[WK5] of two live sessions of one name the younger goes on, and nothing mo
   await coordinator.close();
 });
 
-test('[WK5] a session whose bus lets a younger one hear alone ends with FENCED: with an answer open, proposing, leaving, joining', async () => {
-  const table = new Table();
-  const coordinator = await table.lead();
-  const replica = coordinator.replica(SPACE);
-  const older = await table.join(replica, 'ann');
-  table.passing = (way, body) => (way === 'up' && body.includes('"inc":7') ? 0 : 1);
-  const open = older.newest().propose({ patch: { done: { inc: 7 } } });
-  const idle = await table.join(replica, 'bob');
-  const [younger] = [
-    await table.join(replica, 'ann', { session: 'ann-2' }),
-    await table.join(replica, 'bob', { session: 'bob-2' }),
-  ];
-  const isFenced = expect(open).rejects.toMatchObject({ code: 'FENCED' });
-  await table.pass(500);
-  await isFenced;
-  await expect(idle.newest().propose(INC)).rejects.toMatchObject({ code: 'FENCED' });
-  await idle.leave();
-  expect(await younger.newest().propose(INC)).toMatchObject({ kind: 'committed' });
-  const joining = [table.join(replica, 'cy', { session: 'cy-1' }), table.join(replica, 'cy', { session: 'cy-2' })];
-  const settled = Promise.allSettled(joining);
-  await table.pass(3_000);
-  expect((await settled).map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-  await coordinator.close();
-});
-
 test('[WK8] a proposal carries the view that it was made on', async () => {
   const table = new Table();
   const coordinator = await table.lead();

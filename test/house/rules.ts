@@ -106,7 +106,7 @@ const NAMED = new RegExp(`[[(](${ID}(?:(?:,\\s*|\\s+and\\s+)${ID})*)[\\])]`, 'g'
 const SUBJECT =
   'proposals?|verdicts?|commits?|entry|entries|records?|revisions?|appends?|operations?|writes?|actions?|replicas?|followers?';
 const PROMISE = new RegExp(
-  `\\b(?:never|always|exactly once|exactly one|guarantee[sd]?|survives?|(?:nothing|no [a-z]+) is (?:ever )?lost|every (?:[a-z]+ed )?(?:${SUBJECT}))\\b`,
+  `\\b(?:never|always|exactly once|exactly one|guarantee[sd]?|survives?|(?:nothing|no [a-z ]{1,40}) is (?:ever )?lost|loses? nothing|leaves? no mark|same digest|every (?:[a-z]+ed )?(?:${SUBJECT}))\\b`,
   'i',
 );
 

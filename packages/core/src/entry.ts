@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { OplusError } from './error.ts';
-import type { Json } from './json.ts';
+import type { Json, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
 import type { Admitted, Proposal } from './proposal.ts';
 
@@ -62,7 +62,20 @@ export function entryText(entry: Omit<StoredEntry, 'members' | 'v'>, members: re
   return `{"members":[${members.join()}],"prev":"${entry.prev}","revision":${entry.revision},"space":"${entry.space}","state":"${entry.state}","term":${entry.term},"v":1}`;
 }
 
-/** Canonical text of a member. */
+/**
+ * Digest of a stored entry: of its canonical text with each proposal replaced by its own digest. So the bytes of a proposal are
+ * hashed once, for the dedupe table, and a single member can be proved without the others.
+ */
+export function entryDigest(entry: StoredEntry, sha256: Sha256): string {
+  const members = entry.members.map((member) => {
+    if ('event' in member) return eventText(member.event);
+    const text = canonical(member.proposal as unknown as Json);
+    return memberText(`"${sha256(text)}"`, canonical(member.verdict));
+  });
+  return sha256(entryText(entry, members));
+}
+
+/** Canonical text of a member; of its short form when `text` is the digest in quotes. */
 export function memberText(text: string, verdict: string): string {
   return `{"proposal":${text},"verdict":${verdict}}`;
 }

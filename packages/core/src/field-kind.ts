@@ -99,7 +99,7 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   encode(cell: Cell): string;
   /** Inverse of `encode`. Throws `LOG_DAMAGED`. */
   decode(stored: Json): Cell;
-  /** Digest of the whole cell: of `encode`, or of a tree of digests over it. */
+  /** Digest of the whole cell as JSON (digest.ts): of `encode`, or of a tree of digests over it. */
   digest(cell: Cell, sha256: Sha256): string;
 
   /** JSON Schema of the verbs in the strict subset of model servers: closed, every key required and nullable. */

@@ -76,6 +76,7 @@ export function seal(space: Space, round: Round): Sealed {
   const plainText = canonical(plainCommit);
   const decided: Decided[] = [];
   const members = arrivals.events.map(eventText);
+  const digestMembers = members.slice();
   const { sha256 } = space.schema;
   for (const [{ admitted, stamp }, judgement] of judged) {
     const { proposal, text } = admitted;
@@ -84,26 +85,31 @@ export function seal(space: Space, round: Round): Sealed {
     const isPlain = judgement.kind === 'accepted' && judgement.outcomes === undefined && evicted === undefined;
     const verdict = isPlain ? plainCommit : verdictOf(judgement, revision, evicted);
     const verdictText = isPlain ? plainText : canonical(verdict as unknown as Json);
+    const proposalDigest = sha256(text);
     const current = trieAt(agents, agent) as AgentRecord;
     agents = trieWith(agents, agent, {
       ...current,
       n,
       depth: stamp.depth,
-      answered: { digest: sha256(text), verdict: verdictText },
+      answered: { digest: proposalDigest, verdict: verdictText },
     });
     decided.push({ admitted, verdict, verdictText });
     members.push(memberText(text, verdictText));
+    digestMembers.push(memberText(`"${proposalDigest}"`, verdictText));
   }
   const departures = foldEvents(
     space,
     agents,
     round.events.filter((event) => event.kind === 'leave'),
   );
-  members.push(...departures.events.map(eventText));
+  const left = departures.events.map(eventText);
+  members.push(...left);
+  digestMembers.push(...left);
   const events = [...arrivals.events, ...departures.events];
   const next = withDigests(space, settled, departures.agents, revision);
-  const text = entryText({ space: space.name, revision, term: round.term, prev: space.head, state: next.state }, members);
-  const digest = sha256(text);
+  const head = { space: space.name, revision, term: round.term, prev: space.head, state: next.state };
+  const text = entryText(head, members);
+  const digest = sha256(entryText(head, digestMembers));
   return { space: { ...next, head: digest }, text, digest, revision, events, decided };
 }
 

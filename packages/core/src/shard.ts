@@ -7,11 +7,10 @@
  * log itself would let it append. SPEC: SHD1-SHD5.
  */
 import { z } from 'zod';
-import { entryShape } from './entry.ts';
+import { entryDigest, entryShape } from './entry.ts';
 import type { StoredEntry } from './entry.ts';
 import { OplusError } from './error.ts';
-import type { Json, Sha256 } from './json.ts';
-import { canonical } from './json.ts';
+import type { Sha256 } from './json.ts';
 import { foldStored } from './replay.ts';
 import type { Sealed } from './seal.ts';
 import type { Space } from './space.ts';
@@ -86,7 +85,7 @@ export function foldRecord(shard: Shard, index: number, body: string): FoldedRec
     if (entry.term !== record.term) throw damaged(`record ${index} holds an entry of another term`);
     const space = spaces.get(entry.space);
     if (space === undefined) {
-      digests.push(shard.sha256(canonical(entry as unknown as Json)));
+      digests.push(entryDigest(entry, shard.sha256));
       continue;
     }
     const next = foldStored(space, entry);

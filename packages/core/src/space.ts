@@ -35,7 +35,7 @@ export type Space = {
   readonly revision: number;
   readonly cells: readonly unknown[];
   readonly agents: Trie<AgentRecord>;
-  /** Digest of each field, in the order of the schema. */
+  /** Digest of each field as JSON (digest.ts), in the order of the schema. */
   readonly digests: readonly string[];
   /** Digest of the whole state: of fields, agents and schema. */
   readonly state: string;
@@ -58,13 +58,13 @@ export function withDigests(space: Space, cells: readonly unknown[], agents: Tri
     return known ?? (schema.kinds[i] as FieldKind).digest(cell, schema.sha256);
   });
   const agentsDigest = trieDigest(agents, encodeAgent, schema.sha256);
-  const state = schema.sha256(`{"agents":"${agentsDigest}","fields":["${digests.join('","')}"],"schema":"${schema.digest}"}`);
+  const state = schema.sha256(`{"agents":"${agentsDigest}","fields":[${digests.join()}],"schema":"${schema.digest}"}`);
   return { ...space, revision, cells, agents, digests, state };
 }
 
 /** Digest of the field values alone: two spaces that agree here hold the same facts, whatever was refused on the way. */
 export function valuesDigest(space: Space): string {
-  return space.schema.sha256(`["${space.digests.join('","')}"]`);
+  return space.schema.sha256(`[${space.digests.join()}]`);
 }
 
 /** The whole state as JSON: field to value. O(size). */

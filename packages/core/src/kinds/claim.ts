@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { AGENT_PATTERN, decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind.ts';
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -47,7 +48,7 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
     json: (cell) => ({ holder: cell.holder ?? null, ...(cell.outcome === undefined ? {} : { outcome: cell.outcome }) }),
     encode,
     decode,
-    digest: (cell, sha256) => sha256(encode(cell)),
+    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     modelSchema: () =>
       strictObject({
         claim: { type: 'boolean' },

@@ -7,6 +7,7 @@
  * Numeric Invariants", for the kinds of bounded counters. SPEC: CNT1-CNT3, QTA1-QTA2.
  */
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Field, FieldKind, Grade } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -73,7 +74,7 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
       const cell = stored as JsonObject;
       return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
     },
-    digest: (cell, sha256) => sha256(encode(cell)),
+    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     modelSchema: () => strictObject({ inc: { type: 'integer' } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: name, lo, hi, start }),

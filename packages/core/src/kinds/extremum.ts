@@ -3,6 +3,7 @@
  * SPEC: MAX1-MAX3, MIN1.
  */
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -64,7 +65,7 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
       const cell = stored as JsonObject;
       return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
     },
-    digest: (cell, sha256) => sha256(encode(cell)),
+    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     modelSchema: () => strictObject({ [verb]: { type: 'integer' } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: name, lo: range.lo, hi: range.hi, start }),

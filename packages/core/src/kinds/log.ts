@@ -9,6 +9,7 @@
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Field, FieldKind } from '../field-kind.ts';
@@ -77,7 +78,7 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     json: (cell) => cell.entries.map((entry) => entry.value),
     encode,
     decode,
-    digest: (cell, sha256) => sha256(encode(cell)),
+    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     modelSchema: () => strictObject({ append: { type: 'array', items: type.jsonSchema } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: 'log', keep, order, ...(id === undefined ? {} : { id }), of: type.jsonSchema }),

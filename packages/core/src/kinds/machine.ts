@@ -5,6 +5,7 @@
  * the second is judged from where that leads. SPEC: MCH1-MCH4.
  */
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
@@ -46,7 +47,7 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
       const cell = stored as JsonObject;
       return { value: cell['value'] as string, mark: decodeMark(cell['mark']) };
     },
-    digest: (cell, sha256) => sha256(encode(cell)),
+    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     modelSchema: () => strictObject({ to: { type: 'string', enum: states }, from: { type: 'string', enum: states } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: 'machine', start: options.start, moves: Object.fromEntries(moves) }),

@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
 import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
@@ -84,8 +85,9 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       };
     },
     digest: (cell, sha256: Sha256) =>
-      sha256(
+      leafDigest(
         `["${trieDigest(cell.live, encodeChild, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
+        sha256,
       ),
     modelSchema: () =>
       strictObject({

@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, Traversable, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject } from '../intent.ts';
@@ -109,8 +110,9 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       };
     },
     digest: (cell, sha256) =>
-      sha256(
+      leafDigest(
         `["${trieDigest(cell.live, row.encode, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
+        sha256,
       ),
     modelSchema: () => {
       const change = row.modelSchema();

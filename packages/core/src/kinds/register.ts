@@ -7,6 +7,7 @@
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -56,7 +57,7 @@ function register(
 ): FieldKind<Register, RegisterOp> {
   const type: ValueType = valueType(schema, name);
   const start = startValue(type, options.start, name);
-  const digest = (cell: Register, sha256: Sha256): string => sha256(encode(cell));
+  const digest = (cell: Register, sha256: Sha256): string => leafDigest(encode(cell), sha256);
   return {
     name,
     grade,

@@ -7,6 +7,7 @@
  */
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
+import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Field, FieldKind } from '../field-kind.ts';
@@ -60,7 +61,7 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
         .map(([, element]) => encodeElement(element))
         .join()}],"mark":${encodeMark(cell.mark)}}`,
     decode,
-    digest: (cell, sha256) => sha256(`["${trieDigest(cell.live, encodeElement, sha256)}",${encodeMark(cell.mark)}]`),
+    digest: (cell, sha256) => leafDigest(`["${trieDigest(cell.live, encodeElement, sha256)}",${encodeMark(cell.mark)}]`, sha256),
     modelSchema: () => {
       const list = { type: 'array', items: type.jsonSchema };
       return strictObject({ add: list, remove: list });

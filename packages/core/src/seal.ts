@@ -171,8 +171,9 @@ function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: re
     if (record === undefined || !record.isLive || record.incarnation !== incarnation || n !== newest + 1) continue;
     const priority = space.schema.roles.get(record.role)?.priority ?? 0;
     const least = (isSame && last !== undefined ? last.stamp.depth : record.depth) - 1;
-    const read = base.vector === undefined ? base.revision : space.revision;
-    const revision = Math.min(space.revision, Math.max(least, read)); // Nobody has read what is not sealed, whatever is claimed.
+    // Nobody has read what is not sealed, whatever is claimed.
+    const read = base.vector === undefined ? Math.min(base.revision, space.revision) : space.revision;
+    const revision = Math.max(least, read);
     last = { admitted, stamp: stampOf({ revision, priority, agent, n }), record };
     due.push(last);
   }

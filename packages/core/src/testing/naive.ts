@@ -39,7 +39,7 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
   for (const [revision, round] of played.rounds.entries()) {
     if (revision === 0) continue;
     for (const event of round.events) if (event.kind === 'join') depths.set(event.agent, revision + 1);
-    const members = round.proposals.map(({ proposal }) => ({ proposal, stamp: stampFor(proposal, depths) }));
+    const members = round.proposals.map(({ proposal }) => ({ proposal, stamp: stampFor(proposal, depths, revision) }));
     members.sort((a, b) => admitOrder(a.stamp, b.stamp));
     const verdicts: NaiveVerdict[] = [];
     const evicted = new Map<string, string[]>();
@@ -78,9 +78,9 @@ function isEarlierOwn(dot: string, proposal: Proposal): boolean {
   return agent === proposal.agent && Number(n) < proposal.n;
 }
 
-function stampFor(proposal: Proposal, depths: Map<string, number>): Stamp {
+function stampFor(proposal: Proposal, depths: Map<string, number>, revision: number): Stamp {
   const { agent, n, base } = proposal;
-  const depth = Math.max(base.revision + 1, depths.get(agent) ?? 0);
+  const depth = Math.max(Math.min(base.revision + 1, revision), depths.get(agent) ?? 0);
   depths.set(agent, depth);
   return { depth, priority: agent === 'ada' ? 1 : 0, spin: spin(depth, agent), agent, n };
 }

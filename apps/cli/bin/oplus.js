@@ -27,7 +27,7 @@ if (isRecent) {
   const pinned = pinnedNode();
   if (pinned === undefined || process.env.OPLUS_LAUNCHED === '1') {
     process.stderr.write(
-      `error[NODE_TOO_OLD]: oplus needs Node 22.18 or later, this is ${process.versions.node}\n  hint: install a current Node, or run it through npx inside the repository\n`,
+      `error[NODE_TOO_OLD]: oplus needs Node 22.18 or later, this is ${process.versions.node}\n  hint: install Node 22.18 or later; this repository brings one for Linux and Windows only\n`,
     );
     process.exit(3);
   }

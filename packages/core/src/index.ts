@@ -66,7 +66,17 @@ export type { FoldedRecord, Shard, StoredRecord } from './shard.ts';
 export { composeRecord, emptyShard, foldRecord, readRecord, recordShape } from './shard.ts';
 export type { Stamp } from './stamp.ts';
 export { compareAdmit, compareWin, hashText, spin, stampOf } from './stamp.ts';
-export type { Fields, Role, Rule, RuleAnswer, RuleContext, StateDefinition, StateSchema, Views } from './state-schema.ts';
+export type {
+  Fields,
+  PatchOf,
+  Role,
+  Rule,
+  RuleAnswer,
+  RuleContext,
+  StateDefinition,
+  StateSchema,
+  Views,
+} from './state-schema.ts';
 export { defineState, field, loadState } from './state-schema.ts';
 export type { JsonFault, StrictJson } from './strict-json.ts';
 export { readStrictJson, stringFault } from './strict-json.ts';

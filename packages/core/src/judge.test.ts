@@ -138,6 +138,7 @@ describe('judge', () => {
         throw new Error('machine-dependent words');
       },
       promises: () => Promise.resolve(true),
+      breaks: () => Promise.reject(new Error('late')),
       denies: () => false,
       forgets: () => undefined,
       lists: () => [{ hint: 5 }],
@@ -252,6 +253,14 @@ describe('judge', () => {
       recovery: 're-read',
       hint: '29 more issues are not listed.',
     });
+    // One that no re-reading cures, behind those that are listed: then a retry makes no sense.
+    const mixed = team.ask(
+      'b',
+      { m: { at: Object.fromEntries(Object.keys(many).map((key) => [key, { set: 'y' }])) }, nosuch: { set: 1 } },
+      0,
+    );
+    expect(mixed).not.toHaveProperty('retry');
+    expect(mixed.kind === 'rejected' && mixed.issues.at(-1)).toMatchObject({ code: 'schema', recovery: 'change' });
     const deep: Json = Array.from({ length: 18 }).reduce<Json>((inner) => [inner], 'x'.repeat(1000));
     const wild = team.ask('b', {
       m: { at: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, deep])) },

@@ -268,6 +268,7 @@ function ask(trial: Trial, rule: CompiledRule): readonly (readonly [string, Refu
       role,
       touched: Object.freeze(trial.touched),
     });
+    ignoreLate(answer);
     if (isFine(answer)) return [];
     const said = typeof answer === 'string' ? [{ path: '', hint: answer }] : answer === true ? [] : answer;
     return said.map((one) => [clipped(one.path, PATH_CHARS_MAX), refusalOf(trial, rule, one)] as const);
@@ -275,6 +276,11 @@ function ask(trial: Trial, rule: CompiledRule): readonly (readonly [string, Refu
     const hint = `The rule ${rule.name} did not answer as a rule must: it threw, or gave something else than true, a text or a list.`;
     return [['', { code: rule.sort, rule: rule.name, recovery: 'change', hint }]];
   }
+}
+
+/** An answer that is a promise is none; what it comes to is nobody's to hear, least of all the process's. */
+function ignoreLate(answer: unknown): void {
+  if (answer instanceof Promise) answer.catch(() => undefined);
 }
 
 function refusalOf(

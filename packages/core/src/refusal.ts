@@ -45,7 +45,10 @@ export function gone(rule: string, mark: Mark | undefined, agent: string): Refus
     rule,
     ...named(mark, agent),
     recovery: 're-read',
-    hint: 'The row that you saw was dropped; what stands under that id now, if anything, is another row.',
+    hint:
+      mark === undefined
+        ? 'Nothing has that id. Put it, or add it under an id of its own.'
+        : 'What you saw was dropped; what stands under that name now, if anything, is something else.',
   };
 }
 

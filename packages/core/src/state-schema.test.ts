@@ -147,6 +147,8 @@ describe('state definitions', () => {
       z.object({ a: text }),
       z.record(z.string(), text),
       z.any(),
+      z.string().meta({ maxLength: 5 }),
+      z.any().meta({ type: 'boolean' }),
       z.unknown(),
       z.lazy(() => text.array()),
       z.number().min(0),
@@ -189,6 +191,7 @@ describe('state definitions', () => {
       /^(\w+\s?)*$/,
       /^a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?$/,
       /^[a-z]{1,5000}[a-z]{1,5000}$/,
+      /^[a]{0,31}[a]{0,31}[a]{0,31}[a]{0,31}b$/,
       /^(?=a)b$/,
     ]) {
       expect(() => cas(z.string().max(50).regex(pattern)), String(pattern)).toThrow(invalid());

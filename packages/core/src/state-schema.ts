@@ -7,7 +7,7 @@
  */
 import { OplusError } from './error.ts';
 import { declared, restrictionsOf } from './field-kind.ts';
-import type { Field, FieldKind, FieldMeta, ViewOf } from './field-kind.ts';
+import type { Field, FieldKind, FieldMeta, IntentOf, ViewOf } from './field-kind.ts';
 import type { Json, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
 import { FIELD_NAME_HINT, isFieldName } from './field-name.ts';
@@ -16,6 +16,9 @@ export type Fields = { readonly [name: string]: Field };
 
 /** What rules and programs read: the view of every field. */
 export type Views<F extends Fields> = { readonly [K in keyof F]: ViewOf<F[K]> };
+
+/** What a patch of this definition may ask for: `const patch: PatchOf<typeof todo.fields> = { ... }`. */
+export type PatchOf<F extends Fields> = { readonly [K in keyof F]?: IntentOf<F[K]> };
 
 /** What a rule may say: `true` or an empty list when all is well, one sentence, or several with their paths. */
 export type RuleAnswer =

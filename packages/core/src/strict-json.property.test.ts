@@ -109,6 +109,8 @@ describe('strict reader', () => {
     ['["a\u200bb"]', 'string'],
     ['["e\u0301"]', 'string'],
     ['["\\u202e"]', 'string'],
+    ['["a\u{E0141}"]', 'string'],
+    ['["a\u3164"]', 'string'],
     [`["q${'\u0316'.repeat(31)}"]`, 'string'],
     // Not normal either, and it would take seconds to find that out.
     [`["q${'\u0301'.repeat(16_000)}${'\u0316'.repeat(16_000)}"]`, 'string'],

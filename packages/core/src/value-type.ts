@@ -44,10 +44,13 @@ export function startValue<T extends Json>(type: ValueType, value: T | undefined
   });
 }
 
+/** What `.meta` says is words, never bounds. */
+const NO_META = z.registry<Record<string, never>>();
+
 /** A JSON Schema of a zod type without the dialect line. */
 function jsonSchemaOf(type: z.ZodType, path: string): JsonSchema {
   const schemaOf = (io: 'input' | 'output'): JsonSchema => {
-    const { $schema: _, ...rest } = z.toJSONSchema(type, { io, reused: 'inline', cycles: 'throw' });
+    const { $schema: _, ...rest } = z.toJSONSchema(type, { io, reused: 'inline', cycles: 'throw', metadata: NO_META });
     return rest as JsonSchema;
   };
   try {
@@ -212,10 +215,13 @@ function patternsOf(schema: JsonSchema): readonly string[] {
 
 const PATTERN_PIECE = /(?:\[(?:[^\]\\]|\\.)+\]|\\[dw.-]|[A-Za-z0-9_@:-])(?:\{(\d+)(,)?(\d*)\}|([?*+]))?/y;
 
-/** Longest text that a pattern can meet: that of a whole message. */
-const PATTERN_CHARS_MAX = 65_536;
-/** Most ways in which the repeats of a pattern may share one text: what a backtracking matcher tries at worst. */
-const PATTERN_WAYS_MAX = 1_048_576;
+/** What a repeat without an upper end counts for: it may stand alone, beside nothing else that repeats. */
+const PATTERN_CHARS_MAX = 4_096;
+/**
+ * Most ways in which the repeats of a pattern may share one text: what a backtracking matcher tries at worst, for each of the
+ * hundreds of texts that one message may hold.
+ */
+const PATTERN_WAYS_MAX = 4_096;
 
 function isQuickPattern(pattern: string): boolean {
   if (!pattern.startsWith('^') || !pattern.endsWith('$') || pattern.length < 2) return false;

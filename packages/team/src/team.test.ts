@@ -54,3 +54,14 @@ test('[TM50] a closed team proposes nothing, and who waits is told', async () =>
     await expect(team.leave()).resolves.toBeUndefined();
   });
 });
+
+test('[TM51] two agents of one name are refused before anybody joins', async () => {
+  const agents = [
+    { name: 'ann', role: 'agent' },
+    { name: 'ann', role: 'agent' },
+  ];
+  const options = await optionsOf({ agents });
+  await expect(openTeam(options)).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining('ann') });
+  expect(await options.stage.log.tail()).toBe(0);
+  await options.stage.close();
+});

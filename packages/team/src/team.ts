@@ -1,6 +1,8 @@
 /**
  * A team: one coordinator and its workers on a stage, in one process.
  */
+import { randomUUID } from 'node:crypto';
+import { OplusError } from '@oplus/core';
 import type { StateSchema } from '@oplus/core';
 import type { Coordinator } from '@oplus/coordinator';
 import { openCoordinator } from '@oplus/coordinator';
@@ -16,12 +18,12 @@ export type TeamOptions = {
   readonly space: string;
   readonly schema: StateSchema;
   readonly agents: readonly { readonly name: string; readonly role: string }[];
-  /** Distinguishes this run's sessions from all others; fixed for reproducible logs. */
-  readonly session: string;
-  /** Goes into the genesis entry of a new space. */
-  readonly nonce: string;
-  /** Rounds close when every agent has spoken, so that a run does not depend on timing. */
-  readonly isBarrier: boolean;
+  /** No run before may have used it; random when left out, fixed for reproducible logs. */
+  readonly session?: string;
+  /** Goes into the genesis entry of a new space; empty when left out. */
+  readonly nonce?: string;
+  /** Rounds close when every agent has spoken, so that a run does not depend on timing; false when left out. */
+  readonly isBarrier?: boolean;
 };
 
 export type Team = {
@@ -35,9 +37,18 @@ export type Team = {
   close(): Promise<void>;
 };
 
-/** Opens the coordinator, then lets every agent join. Throws what they throw; closes what it opened when one fails. */
+/**
+ * Opens the coordinator, then lets every agent join. Throws `USAGE` when two agents share a name, and what coordinator and
+ * workers throw; closes what it opened when one fails.
+ */
 export async function openTeam(options: TeamOptions): Promise<Team> {
-  const { stage, space, schema, agents, session, nonce, isBarrier } = options;
+  const { stage, space, schema, agents, session = randomUUID(), nonce = '', isBarrier = false } = options;
+  const twice = agents.find(({ name }, i) => agents.findIndex((agent) => agent.name === name) !== i);
+  if (twice !== undefined) {
+    throw new OplusError('USAGE', `two agents are called ${twice.name}`, {
+      hint: 'Each agent of a team needs a name of its own.',
+    });
+  }
   const coordinator = await openCoordinator({
     log: stage.log,
     bus: stage.coordinatorBus,

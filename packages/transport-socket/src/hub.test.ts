@@ -45,6 +45,11 @@ test('[SOC1] the socket has mode 0600 in a folder of mode 0700, which is created
   expect(statSync(join(folder, 'a', 'b')).mode & 0o777).toBe(0o700);
 });
 
+test('[SOC1] a folder where there is no room for folders is USAGE, and soon', async () => {
+  // On Linux the platform's recursive mkdir never ends below /proc; elsewhere the path is as impossible.
+  await expect(openBus('/proc/oplus-test/bus.sock').serve('channel', () => undefined)).rejects.toMatchObject({ code: 'USAGE' });
+});
+
 test('[SOC1] a folder that another user could enter, or a link in its place, is refused for every end', async () => {
   const open = join(folder, 'open');
   mkdirSync(open);

@@ -2,7 +2,7 @@
  * Where a socket may lie. The trust boundary is the user of the operating system: the folder lets nobody else in.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { lstatSync, mkdirSync, statSync, realpathSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { OplusError } from '@oplus/core';
@@ -40,7 +40,7 @@ export function assertPrivate(path: string, mayCreate: boolean): void {
   }
   const folder = dirname(path);
   try {
-    if (mayCreate) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (mayCreate) makeFolder(folder);
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (stats === undefined) return;
     const isOurs = process.getuid === undefined || stats.uid === process.getuid();
@@ -60,3 +60,14 @@ export function assertPrivate(path: string, mayCreate: boolean): void {
 
 /** Shortest limit of the systems that we know (macOS), without the final zero. */
 const PATH_BYTES_MAX = 103;
+
+/** Level by level: below a file system that takes no folders, as /proc, the platform's own recursive way never ends. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

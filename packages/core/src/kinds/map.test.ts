@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Field } from '../field-kind.ts';
+import type { JsonObject } from '../json.ts';
 import { field } from '../state-schema.ts';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
 import type { Trie } from '../trie.ts';
+import { claim } from './claim.ts';
 import { counter } from './counter.ts';
+import { max } from './extremum.ts';
 import { GRAVES_MAX, graveOf, NO_GRAVES, withGrave } from './graves.ts';
+import { log } from './log.ts';
+import { machine } from './machine.ts';
 import { map } from './map.ts';
 import { records } from './records.ts';
 import { cas, lww } from './register.ts';
@@ -57,10 +63,31 @@ describe('map', () => {
     team.ask('a', { m: { at: { k: { set: 'old' } } }, n: { at: { k: { inc: 4 } } } });
     team.ask('a', { m: { drop: ['k'] }, n: { drop: ['k'] } });
     expect(team.ask('b', { m: { at: { k: { set: 'stale' } } } }, 1)).toMatchObject({
-      issues: [{ path: '/m/k', code: 'conflict', have: null, by: 'a' }],
+      issues: [{ path: '/m/k', code: 'gone', by: 'a' }],
     });
     team.ask('b', { m: { at: { k: { set: 'new' } } }, n: { at: { k: { inc: 1 } } } });
     expect(team.state).toEqual({ m: { k: 'new' }, n: { k: 2 } });
+  });
+
+  test('[MAP4] whatever the kind, a write that has not seen the drop brings nothing back', () => {
+    const phase = machine({ start: 'open', moves: { open: ['doing'], doing: [] } });
+    const kinds: readonly (readonly [Field, JsonObject, JsonObject])[] = [
+      [counter(), { inc: 5 }, { inc: 1 }],
+      [set(text, { cap: 4 }), { add: ['old'] }, { add: ['stale'] }],
+      [log(text, { keep: 4 }), { append: ['old'] }, { append: ['stale'] }],
+      [phase, { to: 'doing' }, { to: 'doing' }],
+      [claim(), { claim: true }, { claim: true }],
+      [lww(text), { set: 'old' }, { set: 'stale' }],
+      [max({ lo: 0, hi: 9 }), { raise: 1 }, { raise: 2 }],
+    ];
+    for (const [kind, first, stale] of kinds) {
+      const team = smallTeam({ fields: { m: map(kind, { cap: 4 }) } });
+      team.ask('a', { m: { at: { k: first } } });
+      team.ask('a', { m: { drop: ['k'] } });
+      expect(team.ask('b', { m: { at: { k: stale } } }, 1)).toMatchObject({ issues: [{ path: '/m/k', code: 'gone', by: 'a' }] });
+      expect(team.state).toEqual({ m: {} });
+      expect(codesOf(team.ask('b', { m: { at: { k: stale } } }))).toEqual(['committed']);
+    }
   });
 
   test('[MAP4] nor can one to a key of a map, or to a row, that stood below a dropped key', () => {
@@ -69,7 +96,7 @@ describe('map', () => {
     });
     team.ask('a', { m: { at: { k: { at: { i: { set: 'old' } } } } }, r: { at: { k: { put: { i: { x: { set: 'old' } } } } } } });
     team.ask('a', { m: { drop: ['k'] }, r: { drop: ['k'] } });
-    expect(codesOf(team.ask('b', { m: { at: { k: { at: { i: { set: 'stale' } } } } } }, 1))).toEqual(['conflict']);
+    expect(codesOf(team.ask('b', { m: { at: { k: { at: { i: { set: 'stale' } } } } } }, 1))).toEqual(['gone']);
     expect(codesOf(team.ask('b', { r: { at: { k: { put: { i: { x: { set: 'stale' } } } } } } }, 1))).toEqual(['gone']);
     expect(
       codesOf(
@@ -79,7 +106,7 @@ describe('map', () => {
         }),
       ),
     ).toEqual(['committed']);
-    expect(codesOf(team.ask('c', { m: { at: { k: { at: { other: { set: 'stale' } } } } } }, 1))).toEqual(['conflict']);
+    expect(codesOf(team.ask('c', { m: { at: { k: { at: { other: { set: 'stale' } } } } } }, 1))).toEqual(['gone']);
   });
 
   test('[MAP5] keys beyond the cap are refused, and a drop makes room in the same patch', () => {

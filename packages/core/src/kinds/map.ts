@@ -15,7 +15,7 @@ import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, ViewOf } fro
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
-import { malformed, outOfBounds, superseded } from '../refusal.ts';
+import { gone, malformed, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { valueType } from '../value-type.ts';
@@ -154,6 +154,10 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       if (!attempt.mayWrite(keyPath, child.meta)) continue;
       const before = trieAt(live, key);
       const past = before === undefined ? (graveOf(graves, key) ?? cell.born) : undefined;
+      if (!attempt.sees(past)) {
+        attempt.refuse(keyPath, gone('map', past, attempt.agent));
+        continue;
+      }
       const start = before ?? child.empty(past);
       let after = child.fold(start, childOp, keyPath, attempt);
       // A write that leaves an absent key at its start value makes the key, unless there is nothing in it to see.

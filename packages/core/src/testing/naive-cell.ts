@@ -250,6 +250,10 @@ export class NaiveTrial {
     }
     for (const [key, intent] of Object.entries((verbs['at'] ?? {}) as JsonObject)) {
       const known = cell.children[key];
+      if (known === undefined && !(cell.drops[key] ?? cell.born ?? []).every((dot) => this.past.has(dot))) {
+        this.#refuse();
+        continue;
+      }
       const child = known ?? newCell(spec.of, cell.drops[key] ?? cell.born);
       const count = child.dots.length;
       this.fold(spec.of, child, intent, `${path}/${tokenOf(key)}`);

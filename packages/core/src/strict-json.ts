@@ -73,7 +73,7 @@ export function isReservedKey(key: string): boolean {
 }
 
 const HIDDEN =
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\uFFFE\uFFFF\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]|[\u{E0000}-\u{E0FFF}]/u;
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\uFFFE\uFFFF\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|[\u{E0000}-\u{E0FFF}]/u;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 /** UAX #15, Stream-Safe Text Format. */
 const MARKS_RUN = /\p{M}{31}/u;

@@ -36,8 +36,8 @@ export type RuleContext<V> = {
 };
 
 /**
- * A pure function over the fields it declares to read; it sees no others. What it is given is frozen. A rule that throws
- * refuses the proposal.
+ * A pure function over the fields it declares to read; it sees no others. Values are frozen, and the objects that hold them
+ * are made for this one call, so nothing that a rule does reaches the state. A rule that throws refuses the proposal.
  */
 export type Rule<F extends Fields> = {
   readonly reads: readonly (keyof F & string)[];

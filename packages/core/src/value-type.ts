@@ -135,13 +135,21 @@ function sentence(issue: z.core.$ZodIssue): string {
     case 'unrecognized_keys':
       return `${at}has unknown keys: ${issue.keys.map((key) => clipped(key, 40)).join(', ')}`;
     case 'invalid_value':
-      return `${at}must be one of ${issue.values.map(String).join(', ')}`;
+      return `${at}must be one of ${listed(issue.values)}`;
     case 'custom':
       return `${at}${issue.message}`;
     default:
       return `${at}fits none of the declared types`;
   }
 }
+
+/** The first of the allowed values: there may be hundreds, and this is said of every value that is none of them. */
+function listed(values: readonly unknown[]): string {
+  const shown = values.slice(0, VALUES_SHOWN).map(String).join(', ');
+  return values.length > VALUES_SHOWN ? `${shown} and ${values.length - VALUES_SHOWN} more` : shown;
+}
+
+const VALUES_SHOWN = 16;
 
 function unitOf(origin: string): string {
   return origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '';

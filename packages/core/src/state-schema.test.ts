@@ -192,6 +192,8 @@ describe('state definitions', () => {
       /^a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?$/,
       /^[a-z]{1,5000}[a-z]{1,5000}$/,
       /^[a]{0,31}[a]{0,31}[a]{0,31}[a]{0,31}b$/,
+      /^[a-z]+$/i,
+      /^[a-z]+$/m,
       /^(?=a)b$/,
     ]) {
       expect(() => cas(z.string().max(50).regex(pattern)), String(pattern)).toThrow(invalid());

@@ -47,10 +47,24 @@ export function startValue<T extends Json>(type: ValueType, value: T | undefined
 /** What `.meta` says is words, never bounds. */
 const NO_META = z.registry<Record<string, never>>();
 
+/** A JSON Schema has no place for the flags of a pattern, so they would change what a log means and not its digest. */
+function refuseFlags(type: z.core.$ZodType): void {
+  for (const check of type._zod.def.checks ?? []) {
+    const { pattern } = check._zod.def as { readonly pattern?: unknown };
+    if (pattern instanceof RegExp && /[ims]/.test(pattern.flags)) throw new Error(`a pattern has the flags ${pattern.flags}`);
+  }
+}
+
 /** A JSON Schema of a zod type without the dialect line. */
 function jsonSchemaOf(type: z.ZodType, path: string): JsonSchema {
   const schemaOf = (io: 'input' | 'output'): JsonSchema => {
-    const { $schema: _, ...rest } = z.toJSONSchema(type, { io, reused: 'inline', cycles: 'throw', metadata: NO_META });
+    const { $schema: _, ...rest } = z.toJSONSchema(type, {
+      io,
+      reused: 'inline',
+      cycles: 'throw',
+      metadata: NO_META,
+      override: ({ zodSchema }) => refuseFlags(zodSchema),
+    });
     return rest as JsonSchema;
   };
   try {

@@ -12,8 +12,18 @@ import type { Json } from './json.ts';
 
 export type Dot = { readonly agent: string; readonly n: number };
 
-/** Where a change took effect. `foreign` is the newest change of the same thing by another agent than this one. */
-export type Mark = Dot & { readonly revision: number; readonly foreign?: { readonly agent: string; readonly revision: number } };
+/**
+ * Where a change took effect. `foreign` is the newest change of the same thing by another agent than this one; `trust` that
+ * of the author's role, or less where the author relied on something less trusted; `TRUST_MAX` when absent.
+ */
+export type Mark = Dot & {
+  readonly revision: number;
+  readonly foreign?: { readonly agent: string; readonly revision: number };
+  readonly trust?: number;
+};
+
+/** The trust of roles that declare none. */
+export const TRUST_MAX = 100;
 
 /** Agent names: 1 to 32 of `a-z`, `0-9`, `-`, starting with a letter. The empty name is the system's own. */
 export const AGENT_PATTERN: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
@@ -22,7 +32,7 @@ export const AGENT_PATTERN: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
 export function summed(before: Mark | undefined, change: Mark): Mark {
   if (before === undefined) return change;
   const foreign = before.agent === change.agent ? before.foreign : { agent: before.agent, revision: before.revision };
-  return foreign === undefined ? change : { agent: change.agent, n: change.n, revision: change.revision, foreign };
+  return foreign === undefined ? change : { ...change, foreign };
 }
 
 /** Whose change stands in the way of this agent; `undefined` when it is nobody's. */
@@ -31,20 +41,32 @@ export function blockerOf(mark: Mark | undefined, agent: string): string | undef
   return name === '' ? undefined : name;
 }
 
-/** `["w1",3,7]`: agent, n, revision, then agent and revision of `foreign` where there is one. Agent names need no escapes. */
+/**
+ * `["w1",3,7]`: agent, n, revision, then agent and revision of `foreign` where there is one, then `trust` where it is not
+ * full. Agent names need no escapes.
+ */
 export function encodeMark(mark: Mark | undefined): string {
   if (mark === undefined) return 'null';
-  return `["${mark.agent}",${mark.n},${mark.revision}${mark.foreign === undefined ? '' : `,"${mark.foreign.agent}",${mark.foreign.revision}`}]`;
+  const foreign = mark.foreign === undefined ? '' : `,"${mark.foreign.agent}",${mark.foreign.revision}`;
+  return `["${mark.agent}",${mark.n},${mark.revision}${foreign}${mark.trust === undefined ? '' : `,${mark.trust}`}]`;
 }
 
 /** Inverse of `encodeMark`. Throws `LOG_DAMAGED` for anything else. */
 export function decodeMark(value: Json | undefined): Mark | undefined {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) {
-    const [agent, n, revision, other, otherRevision] = value as readonly Json[];
+    const [agent, n, revision, ...rest] = value as readonly Json[];
     if (typeof agent === 'string' && typeof n === 'number' && typeof revision === 'number') {
-      if (typeof other !== 'string' || typeof otherRevision !== 'number') return { agent, n, revision };
-      return { agent, n, revision, foreign: { agent: other, revision: otherRevision } };
+      const [other, otherRevision] = rest;
+      const hasForeign = typeof other === 'string' && typeof otherRevision === 'number';
+      const trust = rest[hasForeign ? 2 : 0];
+      return {
+        agent,
+        n,
+        revision,
+        ...(hasForeign ? { foreign: { agent: other, revision: otherRevision } } : {}),
+        ...(typeof trust === 'number' ? { trust } : {}),
+      };
     }
   }
   throw new OplusError('LOG_DAMAGED', 'a stored mark is not one');

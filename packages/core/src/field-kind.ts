@@ -9,6 +9,7 @@ import type { Dot, Mark } from './dot.ts';
 import type { Issue, Outcome } from './issue.ts';
 import { isJsonObject } from './json.ts';
 import type { Json, Sha256 } from './json.ts';
+import type { Change } from './change.ts';
 import type { Stamp } from './stamp.ts';
 import type { JsonSchema } from './value-type.ts';
 
@@ -24,6 +25,8 @@ export type Refusal = Omit<Issue, 'path'>;
 /** What a kind may know while one proposal is folded in, and where it reports. */
 export interface Attempt {
   readonly agent: string;
+  /** The role in which the agent has joined. */
+  readonly role: string;
   /** The mark that changed cells get. */
   readonly mark: Mark;
   readonly stamp: Stamp;
@@ -59,8 +62,23 @@ export interface Traversable<Cell = unknown> {
   child?(cell: Cell, key: string): { readonly kind: Traversable; readonly cell: unknown } | undefined;
 }
 
-/** What a field says beside its kind: a line for people and models, and the roles that may write it (all when absent). */
-export type FieldMeta = { readonly doc?: string; readonly writers?: readonly string[] };
+/**
+ * What a field says beside its kind: a line for people and models, the roles that may write it (all when absent), and how
+ * many things in it one patch may erase (any number when absent; 0 for none).
+ */
+export type FieldMeta = { readonly doc?: string; readonly writers?: readonly string[]; readonly eraseMax?: number };
+
+/**
+ * Something in a cell that ends by itself unless it is renewed: the lease of a claim, the deadline of a dispute. `token` is
+ * the revision that began it and tells it from a later one at the same path; `holder` is the agent whose word renews it.
+ */
+export type Timer = { readonly path: string; readonly token: number; readonly ms: number; readonly holder?: string };
+
+/** Why a timer ran out: nobody renewed the lease, its holder left, or the deadline passed. */
+export type ExpiryCause = 'lease' | 'left' | 'deadline';
+
+/** A timer that ran out, as the log has it. `mark` is what the change gets. */
+export type Expiry = { readonly token: number; readonly cause: ExpiryCause; readonly mark: Mark };
 
 /** `Cell` is private to the kind, `Op` too; others carry them as `unknown`. */
 export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cell> {
@@ -82,6 +100,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   read(intent: Json, path: string, complain: Complain): Op | undefined;
   /** How many single operations the patch holds: the cap on operations counts these. */
   weigh(op: Op): number;
+  /** How many things the operation asks to erase: values, elements, keys, rows. 0 for a plain write. */
+  erases(op: Op): number;
   /** Folds the operation in. After a refusal the cell given back is not used. */
   fold(cell: Cell, op: Op, path: string, attempt: Attempt): Cell;
   /** The operation without what merely repeats the cell: values equal to the base are not writes. `undefined` when nothing is left. */
@@ -90,6 +110,13 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   write(op: Op): Json;
   /** Normalises once, at the seal: evicts beyond the cap, and says what. Idempotent. */
   settle?(cell: Cell, path: string, evict: Evict): Cell;
+
+  /** What in the cell ends by itself. */
+  timers?(cell: Cell, path: string): readonly Timer[];
+  /** Ends the thing below `tokens` that this token names; the same cell when it is not there any more. */
+  expire?(cell: Cell, tokens: readonly string[], expiry: Expiry): Cell;
+  /** The paths at which rivals stand, for status lines. */
+  contested?(cell: Cell, path: string): readonly string[];
 
   /** What rules and programs read: cheap, no copy, never to be changed. */
   view(cell: Cell): unknown;
@@ -102,6 +129,15 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   /** Digest of the whole cell as JSON (digest.ts): of `encode`, or of a tree of digests over it. */
   digest(cell: Cell, sha256: Sha256): string;
 
+  /** JSON Schema of what `json` gives: closed objects, every key required. */
+  valueSchema(): JsonSchema;
+  /**
+   * The patch that does to the cell what a patch format without verbs asks for. Gives `undefined` when nothing would change,
+   * and after a complaint when the kind has no verb for it.
+   */
+  assign(cell: Cell, change: Change, path: string, complain: Complain): Json | undefined;
+  /** Two to six patches that the declared types allow, the simplest first: what explanations and checkers try. */
+  samples(): readonly Json[];
   /** JSON Schema of the verbs in the strict subset of model servers: closed, every key required and nullable. */
   modelSchema(): JsonSchema;
   /** The intent patch behind an answer in that schema: nulls dropped, lists of keyed items turned into objects. */

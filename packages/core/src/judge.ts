@@ -53,6 +53,7 @@ class Trial implements Attempt {
   readonly bench: Bench;
   readonly proposal: Proposal;
   readonly agent: string;
+  readonly role: string;
   readonly mark: Mark;
   readonly stamp: Stamp;
   readonly base: number;
@@ -71,6 +72,7 @@ class Trial implements Attempt {
     this.bench = bench;
     this.proposal = proposal;
     this.agent = agent;
+    this.role = bench.role;
     this.mark = { agent, n, revision: bench.revision };
     this.stamp = bench.stamp;
     this.base = base.revision;

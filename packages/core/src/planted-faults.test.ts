@@ -151,6 +151,7 @@ function seeingAll(attempt: Attempt): Attempt {
 function bound(attempt: Attempt): Attempt {
   return {
     agent: attempt.agent,
+    role: attempt.role,
     mark: attempt.mark,
     stamp: attempt.stamp,
     base: attempt.base,

@@ -40,6 +40,7 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
       return read === undefined ? undefined : readClaim(read.verb, read.value, path, complain);
     },
     weigh: () => 1,
+    erases: () => 0,
     fold,
     withoutEcho: (_, op) => op,
     write: (op) => writeClaim(op),
@@ -49,6 +50,18 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
     encode,
     decode,
     digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    valueSchema: () => ({
+      type: 'object',
+      properties: { holder: { anyOf: [{ type: 'string' }, { type: 'null' }] }, outcome: outcome.jsonSchema },
+      required: ['holder'],
+      additionalProperties: false,
+    }),
+    assign: (cell, change, path, complain) => {
+      if (change.kind === 'remove') return cell.holder === undefined ? undefined : { release: true };
+      complain(path, malformed('claim', 'A claim is not set; use {claim: true}, {release: true} or {handoff: {to}}.'));
+      return undefined;
+    },
+    samples: () => [{ claim: true }, { release: true }, { release: { outcome: 'done' } }],
     modelSchema: () =>
       strictObject({
         claim: { type: 'boolean' },

@@ -6,6 +6,7 @@
  * keeps anybody's intent. Source: Balegas et al. 2015, "Extending Eventually Consistent Cloud Databases for Enforcing
  * Numeric Invariants", for the kinds of bounded counters. SPEC: CNT1-CNT3, QTA1-QTA2.
  */
+import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
@@ -49,6 +50,7 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
       return undefined;
     },
     weigh: () => 1,
+    erases: () => 0,
     fold: (cell, op, path, attempt) => {
       if (op.inc === 0) {
         attempt.note(path, { kind: 'unchanged' });
@@ -75,6 +77,14 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
       return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
     },
     digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    valueSchema: () => ({ type: 'integer', minimum: lo, maximum: hi }),
+    assign: (cell, change, path, complain) => {
+      const value = changed(cell.value, change);
+      if (value === cell.value) return undefined;
+      complain(path, malformed(name, 'A sum is never set, or the increments of others would be lost; use inc.', value));
+      return undefined;
+    },
+    samples: () => [1, -1, 2].filter((inc) => start + inc >= lo && start + inc <= hi).map((inc) => ({ inc })),
     modelSchema: () => strictObject({ inc: { type: 'integer' } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: name, lo, hi, start }),

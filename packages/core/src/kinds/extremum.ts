@@ -4,6 +4,7 @@
  */
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
+import { changed } from '../change.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -50,6 +51,7 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
       return { value: read.value };
     },
     weigh: () => 1,
+    erases: () => 0,
     fold: (cell, op, path, attempt) => {
       if (improves(op.value, cell.value)) return { value: op.value, mark: summed(cell.mark, attempt.mark) };
       attempt.note(path, { kind: 'unchanged' });
@@ -66,6 +68,20 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
       return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
     },
     digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    valueSchema: () => ({ type: 'integer', minimum: range.lo, maximum: range.hi }),
+    assign: (cell, change, path, complain) => {
+      const value = changed(cell.value, change);
+      if (value === cell.value) return undefined;
+      if (isInteger(value ?? null) && improves(value as number, cell.value)) return { [verb]: value as number };
+      complain(path, malformed(name, `A ${name} never goes back; it takes ${verb}.`, value));
+      return undefined;
+    },
+    samples: () => {
+      const step = name === 'max' ? 1 : -1;
+      const reachable = [start + step, start + 2 * step, start + 3 * step];
+      const within = reachable.filter((value) => value >= range.lo && value <= range.hi);
+      return (within.length === 0 ? [start] : within).map((value) => ({ [verb]: value }));
+    },
     modelSchema: () => strictObject({ [verb]: { type: 'integer' } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: name, lo: range.lo, hi: range.hi, start }),

@@ -8,6 +8,7 @@
  * SPEC: KLG1-KLG6.
  */
 import type { z } from 'zod';
+import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
@@ -16,9 +17,10 @@ import type { Attempt, Field, FieldKind } from '../field-kind.ts';
 import { readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
-import { superseded } from '../refusal.ts';
+import { malformed, superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
 import { compareWin } from '../stamp.ts';
+import { samplesOf } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import { checkCap } from './set.ts';
 
@@ -64,6 +66,7 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
       return append === undefined ? undefined : { append };
     },
     weigh: (op) => op.append.length,
+    erases: () => 0,
     fold: (cell, op, path, attempt) => fold(order, id, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.append.length === 0 ? undefined : op),
     write: (op) => ({ append: op.append }),
@@ -79,6 +82,19 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     encode,
     decode,
     digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    valueSchema: () => ({ type: 'array', items: type.jsonSchema, maxItems: keep }),
+    assign: (cell, change, path, complain) => {
+      const now = cell.entries.map((entry) => entry.value);
+      const wanted = changed(now, change);
+      const isLonger = Array.isArray(wanted) && now.every((value, i) => sameJson(value, (wanted as readonly Json[])[i]));
+      if (!isLonger) {
+        complain(path, malformed('log', 'A log is only appended to: give the entries that stand, then the new ones.', wanted));
+        return undefined;
+      }
+      const append = (wanted as readonly Json[]).slice(now.length);
+      return append.length === 0 ? undefined : { append };
+    },
+    samples: () => samplesOf(type.jsonSchema, 3).map((value) => ({ append: [value] })),
     modelSchema: () => strictObject({ append: { type: 'array', items: type.jsonSchema } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: 'log', keep, order, ...(id === undefined ? {} : { id }), of: type.jsonSchema }),

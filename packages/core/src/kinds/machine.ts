@@ -4,6 +4,7 @@
  * The table is checked on the merged value, not on the base: of two concurrent moves the first in canonical order is made,
  * the second is judged from where that leads. SPEC: MCH1-MCH4.
  */
+import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
@@ -36,6 +37,7 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
     empty: (born) => ({ value: options.start, mark: born }),
     read: (intent, path, complain) => readMove(states, intent, path, complain),
     weigh: () => 1,
+    erases: () => 0,
     fold: (cell, op, path, attempt) => fold(moves, cell, op, path, attempt),
     withoutEcho: (cell, op) => (op.to === cell.value && op.from === undefined ? undefined : op),
     write: (op) => ({ to: op.to, ...(op.from === undefined ? {} : { from: op.from }) }),
@@ -48,6 +50,19 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
       return { value: cell['value'] as string, mark: decodeMark(cell['mark']) };
     },
     digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    valueSchema: () => ({ type: 'string', enum: states }),
+    assign: (cell, change, path, complain) => {
+      const value = changed(cell.value, change);
+      if (value === cell.value) return undefined;
+      if (isState(states, value)) return { to: value };
+      complain(path, malformed('machine', `The states are ${states.join(', ')}.`, value));
+      return undefined;
+    },
+    samples: () => {
+      const first = moves.get(options.start) ?? [];
+      const others = states.filter((state) => state !== options.start && !first.includes(state));
+      return [...first, ...others, options.start].slice(0, 4).map((to) => ({ to }));
+    },
     modelSchema: () => strictObject({ to: { type: 'string', enum: states }, from: { type: 'string', enum: states } }),
     fromModel: withoutNulls,
     declaration: () => ({ kind: 'machine', start: options.start, moves: Object.fromEntries(moves) }),

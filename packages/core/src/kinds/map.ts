@@ -7,17 +7,20 @@
  * do the keys of a collection that stood below a dropped key. SPEC: MAP1-MAP9.
  */
 import { z } from 'zod';
+import { keyedChanges } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
-import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import type { Attempt, Complain, Evict, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
 import { gone, malformed, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
+import { samplesOf } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
@@ -49,6 +52,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     parts: { '*': child },
     empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born, untidy: [] }),
     read,
+    erases: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.erases(childOp), 0),
     weigh: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.weigh(childOp), 0),
     fold,
     withoutEcho: (cell, op) => {
@@ -64,6 +68,18 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       ...(op.drop.length === 0 ? {} : { drop: op.drop }),
     }),
     ...(child.settle === undefined ? {} : { settle: settleChildren }),
+    ...(child.timers === undefined
+      ? {}
+      : {
+          timers: (cell, path) => below(cell, path).flatMap(([keyPath, childCell]) => child.timers?.(childCell, keyPath) ?? []),
+        }),
+    ...(child.expire === undefined ? {} : { expire }),
+    ...(child.contested === undefined
+      ? {}
+      : {
+          contested: (cell, path) =>
+            below(cell, path).flatMap(([keyPath, childCell]) => child.contested?.(childCell, keyPath) ?? []),
+        }),
     newest: (cell) => cell.mark,
     child: (cell, key) => ({ kind: child, cell: trieAt(cell.live, key) ?? child.empty(graveOf(cell.graves, key) ?? cell.born) }),
     view: (cell) => mapView(cell.live, (childCell) => child.view(childCell)),
@@ -89,6 +105,20 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
         `["${trieDigest(cell.live, encodeChild, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
         sha256,
       ),
+    valueSchema: () => ({ type: 'object', additionalProperties: child.valueSchema(), maxProperties: cap }),
+    assign,
+    samples: () => {
+      const [first, second] = samplesOf(keyType.jsonSchema, 2) as readonly string[];
+      if (first === undefined) return [];
+      const [one, other] = child.samples();
+      if (one === undefined) return [];
+      return [
+        { at: { [first]: one } },
+        { at: { [first]: other ?? one } },
+        ...(second === undefined ? [] : [{ at: { [second]: one } }]),
+        { drop: [first] },
+      ];
+    },
     modelSchema: () =>
       strictObject({
         at: {
@@ -176,6 +206,34 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     return live === cell.live && graves === cell.graves
       ? cell
       : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+  }
+
+  function below(cell: MapCell, path: string): readonly (readonly [string, unknown])[] {
+    return trieSorted(cell.live).map(([key, childCell]) => [`${path}/${escapeToken(key)}`, childCell]);
+  }
+
+  function expire(cell: MapCell, [key = '', ...rest]: readonly string[], expiry: Expiry): MapCell {
+    const before = trieAt(cell.live, key);
+    const after = before === undefined ? before : child.expire?.(before, rest, expiry);
+    if (after === before) return cell;
+    return { ...cell, live: trieWith(cell.live, key, after), mark: summed(cell.mark, expiry.mark) };
+  }
+
+  function assign(cell: MapCell, change: Change, path: string, complain: Complain): Json | undefined {
+    const changes = keyedChanges(change, trieSorted(cell.live), 'map', path, complain);
+    const at: [string, Json][] = [];
+    const drop: string[] = [];
+    for (const [key, one] of changes ?? []) {
+      const before = trieAt(cell.live, key);
+      if (one.kind === 'remove') {
+        if (before !== undefined) drop.push(key);
+        continue;
+      }
+      const intent = child.assign(before ?? child.empty(undefined), one, `${path}/${escapeToken(key)}`, complain);
+      if (intent !== undefined) at.push([key, intent]);
+    }
+    if (at.length + drop.length === 0) return undefined;
+    return { ...(at.length === 0 ? {} : { at: Object.fromEntries(at) }), ...(drop.length === 0 ? {} : { drop }) };
   }
 
   function settleChildren(cell: MapCell, path: string, evict: Evict): MapCell {

@@ -7,16 +7,19 @@
  * from the proposal's dot, so two agents that add at once get two rows. SPEC: REC1-REC8.
  */
 import { z } from 'zod';
+import { keyedChanges } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
-import type { Attempt, Complain, Evict, Field, FieldKind, IntentOf, Traversable, ViewOf } from '../field-kind.ts';
+import type { Attempt, Complain, Evict, Expiry, Field, FieldKind, IntentOf, Traversable, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
 import { conflict, gone, malformed, outOfBounds } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
+import { samplesOf } from '../value-samples.ts';
 import type { JsonSchema } from '../value-type.ts';
 import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
@@ -58,6 +61,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     parts: cells,
     empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born, untidy: [] }),
     read,
+    erases: (op) => [...op.put, ...op.patch].reduce((sum, [, r]) => sum + row.erases(r), op.drop.length),
     weigh: (op) =>
       [...op.add, ...op.put.map(([, r]) => r), ...op.patch.map(([, r]) => r)].reduce(
         (sum, r) => sum + Math.max(1, row.weigh(r)),
@@ -84,6 +88,12 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
       ...(op.drop.length === 0 ? {} : { drop: op.drop }),
     }),
     ...(row.hasSettle ? { settle: settleRows } : {}),
+    ...(row.hasTimers
+      ? { timers: (cell, path) => below(cell, path).flatMap(([rowPath, r]) => row.timers(r, rowPath)), expire }
+      : {}),
+    ...(row.hasRivals
+      ? { contested: (cell, path) => below(cell, path).flatMap(([rowPath, r]) => row.contested(r, rowPath)) }
+      : {}),
     newest: (cell) => cell.mark,
     child: (cell, id) => {
       const existing = trieAt(cell.live, id);
@@ -114,6 +124,22 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
         `["${trieDigest(cell.live, row.encode, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
         sha256,
       ),
+    valueSchema: () => ({ type: 'object', additionalProperties: row.valueSchema(), maxProperties: cap }),
+    assign,
+    samples: () => {
+      const [first, second] = samplesOf(idType.jsonSchema, 2) as readonly string[];
+      if (first === undefined) return [];
+      const [one = {}, ...others] = row.samples();
+      const other = others.find((change) => Object.keys(change)[0] !== Object.keys(one)[0]) ?? others[0] ?? one;
+      return [
+        { put: { [first]: one } },
+        { put: { [first]: other } },
+        { patch: { [first]: others[0] ?? one } },
+        ...(second === undefined ? [] : [{ put: { [second]: one } }]),
+        { drop: [first] },
+        { add: [one] },
+      ];
+    },
     modelSchema: () => {
       const change = row.modelSchema();
       const keyed: JsonSchema = {
@@ -246,6 +272,35 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     return live === cell.live && graves === cell.graves
       ? cell
       : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+  }
+
+  function below(cell: RecordsCell, path: string): readonly (readonly [string, Row])[] {
+    return trieSorted(cell.live).map(([id, r]) => [`${path}/${escapeToken(id)}`, r]);
+  }
+
+  function expire(cell: RecordsCell, [id = '', ...rest]: readonly string[], expiry: Expiry): RecordsCell {
+    const before = trieAt(cell.live, id);
+    const after = before === undefined ? before : row.expire(before, rest, expiry);
+    if (after === undefined || after === before) return cell;
+    return { ...cell, live: trieWith(cell.live, id, after), mark: summed(cell.mark, expiry.mark) };
+  }
+
+  function assign(cell: RecordsCell, change: Change, path: string, complain: Complain): Json | undefined {
+    const changes = keyedChanges(change, trieSorted(cell.live), 'records', path, complain);
+    const put: [string, Json][] = [];
+    const drop: string[] = [];
+    for (const [id, one] of changes ?? []) {
+      const before = trieAt(cell.live, id);
+      if (one.kind === 'remove') {
+        if (before !== undefined) drop.push(id);
+        continue;
+      }
+      const blank = before ?? row.born({ agent: '', n: 0, revision: 0 }, undefined);
+      const intent = row.assign(blank, one, `${path}/${escapeToken(id)}`, complain);
+      if (intent !== undefined || before === undefined) put.push([id, intent ?? {}]);
+    }
+    if (put.length + drop.length === 0) return undefined;
+    return { ...(put.length === 0 ? {} : { put: Object.fromEntries(put) }), ...(drop.length === 0 ? {} : { drop }) };
   }
 
   function settleRows(cell: RecordsCell, path: string, evict: Evict): RecordsCell {

@@ -6,16 +6,19 @@
  * SPEC: CAS1-CAS5, LWW1-LWW4.
  */
 import type { z } from 'zod';
+import { changed } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
-import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
 import { conflict, malformed, superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
 import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
+import { samplesOf } from '../value-samples.ts';
 import type { JsonSchema, ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
 
@@ -67,6 +70,7 @@ function register(
     empty: (born) => ({ value: start, mark: born, stamp: undefined }),
     read: (intent, path, complain) => readRegister(name, type, intent, path, complain),
     weigh: () => 1,
+    erases: (op) => (op.value === undefined ? 1 : 0),
     fold,
     withoutEcho: (cell, op) => (sameJson(cell.value, op.value) ? undefined : op),
     write: (op) => (op.value === undefined ? { unset: true } : { set: op.value }),
@@ -76,10 +80,20 @@ function register(
     encode,
     decode,
     digest,
+    valueSchema: () => nullable(type.jsonSchema),
+    assign: (cell, change) => assigned(cell.value, change),
+    samples: () => [...samplesOf(type.jsonSchema, 3).map((value) => ({ set: value })), { unset: true }],
     modelSchema: () => modelSchema(type),
     fromModel: (answer) => fromModel(type, answer),
     declaration: () => ({ kind: name, type: type.jsonSchema, ...(start === undefined ? {} : { start }) }),
   };
+}
+
+/** The patch that makes a register hold what the change asks for; `undefined` when it holds it. */
+export function assigned(current: Json | undefined, change: Change): Json | undefined {
+  const value = changed(current, change);
+  if (sameJson(current, value)) return undefined;
+  return value === undefined ? { unset: true } : { set: value };
 }
 
 function readRegister(rule: string, type: ValueType, intent: Json, path: string, complain: Complain): RegisterOp | undefined {

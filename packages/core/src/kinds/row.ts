@@ -1,15 +1,18 @@
 /**
  * One row of `records`: a fixed list of cells of declared kinds, with the mark of its birth.
  */
+import { keyedChanges } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
-import type { Attempt, Complain, Evict, Field, FieldKind, FieldMeta, Traversable } from '../field-kind.ts';
+import type { Attempt, Complain, Evict, Expiry, Field, FieldKind, FieldMeta, Timer, Traversable } from '../field-kind.ts';
 import { nullable, readVerbs } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, utf8Bytes } from '../json.ts';
+import { malformed } from '../refusal.ts';
 import type { JsonSchema } from '../value-type.ts';
 
 /**
@@ -37,12 +40,21 @@ export type RowKind = {
   born(birth: Mark, past: Mark | undefined): Row;
   read(change: Json, path: string, complain: Complain): RowOp | undefined;
   weigh(op: RowOp): number;
+  erases(op: RowOp): number;
   fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row;
   withoutEcho(row: Row, op: RowOp): RowOp | undefined;
   write(op: RowOp): JsonObject;
   settle(row: Row, path: string, evict: Evict): Row;
+  readonly hasTimers: boolean;
+  timers(row: Row, path: string): readonly Timer[];
+  expire(row: Row, tokens: readonly string[], expiry: Expiry): Row;
+  readonly hasRivals: boolean;
+  contested(row: Row, path: string): readonly string[];
   view(row: Row): unknown;
   json(row: Row): Json;
+  valueSchema(): JsonSchema;
+  assign(row: Row, change: Change, path: string, complain: Complain): JsonObject | undefined;
+  samples(): readonly JsonObject[];
   encode(row: Row): string;
   decode(stored: Json): Row;
   modelSchema(): JsonSchema;
@@ -79,6 +91,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     walk,
     born: (birth, past) => ({ birth, past, mark: birth, cells: kinds.map((kind) => kind.empty(undefined)), texts: [] }),
     read,
+    erases: (op) => op.reduce((sum, [index, cellOp]) => sum + (kinds[index] as FieldKind).erases(cellOp), 0),
     weigh: (op) => op.reduce((sum, [index, cellOp]) => sum + (kinds[index] as FieldKind).weigh(cellOp), 0),
     fold,
     withoutEcho: (row, op) => {
@@ -91,6 +104,19 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     write: (op) =>
       Object.fromEntries(op.map(([index, cellOp]) => [names[index] as string, (kinds[index] as FieldKind).write(cellOp)])),
     settle,
+    hasTimers: kinds.some((kind) => kind.timers !== undefined),
+    timers: (row, path) => kinds.flatMap((kind, i) => kind.timers?.(row.cells[i], `${path}/${names[i] as string}`) ?? []),
+    expire,
+    hasRivals: kinds.some((kind) => kind.contested !== undefined),
+    contested: (row, path) => kinds.flatMap((kind, i) => kind.contested?.(row.cells[i], `${path}/${names[i] as string}`) ?? []),
+    valueSchema: () => ({
+      type: 'object',
+      properties: Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).valueSchema()])),
+      required: names,
+      additionalProperties: false,
+    }),
+    assign,
+    samples: () => kinds.flatMap((kind, i) => kind.samples().map((intent) => ({ [names[i] as string]: intent }))),
     view: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).view(row.cells[i])])),
     json: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).json(row.cells[i])])),
     encode,
@@ -173,6 +199,31 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       cells[i] = settled;
     }
     return cells === undefined ? row : { ...row, cells, texts: [] };
+  }
+
+  function expire(row: Row, [name = '', ...rest]: readonly string[], expiry: Expiry): Row {
+    const index = names.indexOf(name);
+    const before = row.cells[index];
+    const after = index < 0 ? before : (kinds[index] as FieldKind).expire?.(before, rest, expiry);
+    if (after === undefined || after === before) return row;
+    const texts = row.texts.slice();
+    texts[index] = undefined;
+    return { ...row, cells: row.cells.with(index, after), texts, mark: summed(row.mark, expiry.mark) };
+  }
+
+  function assign(row: Row, change: Change, path: string, complain: Complain): JsonObject | undefined {
+    const changes = keyedChanges(change, [], 'records', path, complain);
+    const intents: [string, Json][] = [];
+    for (const [name, one] of changes ?? []) {
+      const index = names.indexOf(name);
+      if (index < 0) {
+        complain(`${path}/${name}`, malformed('records', `The cells are ${names.join(', ')}.`));
+        continue;
+      }
+      const intent = (kinds[index] as FieldKind).assign(row.cells[index], one, `${path}/${name}`, complain);
+      if (intent !== undefined) intents.push([name, intent]);
+    }
+    return intents.length === 0 ? undefined : Object.fromEntries(intents);
   }
 
   function encode(row: Row): string {

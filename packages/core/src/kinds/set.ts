@@ -6,6 +6,7 @@
  * stopped by its dot. Source: Shapiro et al. 2011, "A comprehensive study of CRDTs", §3.3.5. SPEC: SET1-SET5.
  */
 import type { z } from 'zod';
+import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
@@ -14,9 +15,10 @@ import type { Attempt, Field, FieldKind } from '../field-kind.ts';
 import { isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen } from '../json.ts';
-import { outOfBounds, superseded } from '../refusal.ts';
+import { malformed, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
+import { samplesOf } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import { setView } from './collection-view.ts';
 import type { SetView } from './collection-view.ts';
@@ -47,6 +49,7 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
       return isOnceEach([...add, ...remove].map(canonical), 'set', path, complain) ? { add, remove } : undefined;
     },
     weigh: (op) => op.add.length + op.remove.length,
+    erases: (op) => op.remove.length,
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.add.length + op.remove.length === 0 ? undefined : op),
     write: (op) => ({
@@ -62,6 +65,20 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
         .join()}],"mark":${encodeMark(cell.mark)}}`,
     decode,
     digest: (cell, sha256) => leafDigest(`["${trieDigest(cell.live, encodeElement, sha256)}",${encodeMark(cell.mark)}]`, sha256),
+    valueSchema: () => ({ type: 'array', items: type.jsonSchema, maxItems: cap }),
+    assign: (cell, change, path, complain) => {
+      const now = trieSorted(cell.live).map(([, element]) => element.value);
+      const wanted = changed(now, change) ?? [];
+      if (!Array.isArray(wanted)) {
+        complain(path, malformed('set', 'A set takes a list of values.', wanted));
+        return undefined;
+      }
+      return setAssigned(now, wanted as readonly Json[]);
+    },
+    samples: () => {
+      const values = samplesOf(type.jsonSchema, 2);
+      return [...values.map((value) => ({ add: [value] })), { remove: values.slice(0, 1) }];
+    },
     modelSchema: () => {
       const list = { type: 'array', items: type.jsonSchema };
       return strictObject({ add: list, remove: list });
@@ -77,6 +94,15 @@ export function checkCap(kind: string, cap: number): void {
   if (!Number.isSafeInteger(cap) || cap < 1) {
     throw new OplusError('SCHEMA_INVALID', `${kind} has no cap`, { hint: 'Give the largest count: { cap: 64 }.' });
   }
+}
+
+/** The adds and removes that lead from one list of values to another; `undefined` when none do. */
+export function setAssigned(now: readonly Json[], wanted: readonly Json[]): Json | undefined {
+  const [have, want] = [now, wanted].map((values) => new Map(values.map((value) => [canonical(value), value])));
+  const add = [...(want as Map<string, Json>)].filter(([key]) => have?.has(key) !== true).map(([, value]) => value);
+  const remove = [...(have as Map<string, Json>)].filter(([key]) => want?.has(key) !== true).map(([, value]) => value);
+  if (add.length + remove.length === 0) return undefined;
+  return { ...(add.length === 0 ? {} : { add }), ...(remove.length === 0 ? {} : { remove }) };
 }
 
 type Element = { readonly value: Json; readonly marks: readonly Mark[] };

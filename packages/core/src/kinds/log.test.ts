@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Attempt, Field } from '../field-kind.ts';
 import type { Json } from '../json.ts';
+import { stampOf } from '../stamp.ts';
+import type { Rule } from '../state-schema.ts';
 import { loadState } from '../state-schema.ts';
 import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import type { LogView } from './log.ts';
 import { log } from './log.ts';
 
 const line = z.string().max(10);
@@ -108,5 +112,82 @@ describe('log', () => {
     const team = smallTeam({ fields: { l: log(line, { keep: 2 }) } });
     expect(codesOf(team.ask('a', { l: { append: 'x' } }))).toEqual(['schema']);
     expect(team.ask('a', { l: { append: ['x', 1] } })).toMatchObject({ issues: [{ path: '/l/append/1', code: 'schema' }] });
+  });
+
+  test('[KLG7] a log that rejects takes nothing once it is full, and loses nothing', () => {
+    const team = smallTeam({ fields: { l: log(message, { keep: 2, id: 'id', overflow: 'reject' }) } });
+    const one = { id: 1, text: 'x' };
+    const two = { id: 2, text: 'x' };
+    const three = { id: 3, text: 'x' };
+    expect(codesOf(team.ask('a', { l: { append: [one, two, three] } }))).toEqual(['bound']);
+    expect(outcomesOf(team.ask('a', { l: { append: [one, two] } }))).toEqual({});
+    expect(team.ask('b', { l: { append: [three] } })).toMatchObject({ issues: [{ path: '/l', code: 'bound', have: 2 }] });
+    expect(outcomesOf(team.ask('b', { l: { append: [two] } }))).toEqual({ '/l/append/0': 'unchanged' });
+    expect(team.state).toEqual({ l: [one, two] });
+    expect(team.schema.kinds[0]?.view(team.space.cells[0])).toEqual({ entries: [one, two], dropped: 0 });
+  });
+
+  test('[KLG7] which appends get the room is decided by the log, and the schema digest covers it', () => {
+    const grades = [
+      log(line, { keep: 2, order: 'stamp' }),
+      log(line, { keep: 2, order: 'stamp', overflow: 'reject' }),
+      log(message, { keep: 2, order: 'stamp', id: 'id' }),
+      log(line, { keep: 2 }),
+    ].map((kind) => kind.grade.letter);
+    expect(grades).toEqual(['A', 'B', 'B', 'B']);
+    const declarations = (['keep-last', 'reject'] as const).map((overflow) => log(line, { keep: 2, overflow }).declaration());
+    expect(declarations[0]).toEqual(log(line, { keep: 2 }).declaration());
+    expect(declarations[1]).not.toEqual(declarations[0]);
+  });
+
+  test.each(['commit', 'stamp'] as const)(
+    '[KLG8] an append in %s order costs few hashes, however many entries stand',
+    (order) => {
+      const kind = log(z.int().min(0).max(99_999), { keep: 4096, order, id: 'self' });
+      let hashes = 0;
+      const counted = (text: string): string => {
+        hashes += 1;
+        return sha256(text);
+      };
+      let cell = kind.empty(undefined);
+      const append = (n: number): void => {
+        const mark = { agent: 'a', n, revision: n };
+        const attempt = { agent: 'a', mark, stamp: stampOf({ revision: n, priority: 0, agent: 'a', n }) } as unknown as Attempt;
+        cell = kind.settle?.(kind.fold(cell, { append: [n] }, '', attempt), '', () => undefined);
+      };
+      for (let n = 1; n <= 5000; n += 1) append(n);
+      kind.digest(cell, counted);
+      expect(hashes).toBeGreaterThanOrEqual(4096);
+      hashes = 0;
+      for (let n = 5001; n <= 5100; n += 1) {
+        append(n);
+        kind.digest(cell, counted);
+      }
+      expect(hashes / 100).toBeLessThan(5 * Math.log2(4096));
+      expect(kind.view(cell)).toMatchObject({ dropped: 5100 - 4096 });
+    },
+  );
+
+  test('[JDG7] a rule that changes the entries it reads does not change the log', () => {
+    const vandal: Rule<{ readonly l: Field<LogView<string>> }> = {
+      reads: ['l'],
+      check: ({ after }) => {
+        for (const harm of [() => (after.l.entries as string[]).push('x'), () => ((after.l.entries as string[])[0] = 'y')]) {
+          try {
+            harm();
+          } catch {
+            // What is frozen throws.
+          }
+        }
+        return true;
+      },
+    };
+    const team = smallTeam({
+      fields: { l: log(line, { keep: 3 }) },
+      invariants: { vandal: vandal as Rule<{ readonly [name: string]: Field }> },
+    });
+    team.ask('a', { l: { append: ['1'] } });
+    team.ask('a', { l: { append: ['2'] } });
+    expect(team.state).toEqual({ l: ['1', '2'] });
   });
 });

@@ -4,8 +4,8 @@
  * In `commit` order readers see a stable prefix; in `stamp` order a late entry is placed by its stamp, so the result does
  * not depend on the cut into rounds. Keep-last-k is a homomorphism in both: trimming once at the seal gives what trimming
  * after every append would. With `id`, an entry whose id is already there is skipped, so an echoed list does not double;
- * the appender is told when the entry that stands has other content.
- * SPEC: KLG1-KLG6.
+ * the appender is told when the entry that stands has other content. Entries stand in an ordered map, ids in a trie, so an
+ * append costs O(log keep) with its digest. SPEC: KLG1-KLG8.
  */
 import type { z } from 'zod';
 import { changed } from '../change.ts';
@@ -13,19 +13,31 @@ import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
-import type { Attempt, Field, FieldKind } from '../field-kind.ts';
+import type { Attempt, Field, FieldKind, Grade } from '../field-kind.ts';
 import { readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
-import { malformed, superseded } from '../refusal.ts';
+import { canonical, frozen, sameJson } from '../json.ts';
+import type { Ordered } from '../ordered.ts';
+import { orderedDigest, orderedEntries, orderedFirst, orderedOf, orderedSize, orderedWith, orderedWithout } from '../ordered.ts';
+import { malformed, outOfBounds, superseded } from '../refusal.ts';
+import { integerSortKey, stampSortKey } from '../sort-key.ts';
 import type { Stamp } from '../stamp.ts';
-import { compareWin } from '../stamp.ts';
+import type { Trie } from '../trie.ts';
+import { emptyTrie, trieAt, trieWith, trieWithout } from '../trie.ts';
 import { samplesOf } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import { checkCap } from './set.ts';
 
-/** `keep` newest entries stay. `id` names the property (or `"self"` for the whole value) by which entries are known. */
-export type LogOptions = { readonly keep: number; readonly order?: 'commit' | 'stamp'; readonly id?: string };
+/**
+ * `keep` newest entries stay. `id` names the property (or `"self"` for the whole value) by which entries are known.
+ * `overflow` says what happens when more come: the oldest fall off (the default), or the append is refused.
+ */
+export type LogOptions = {
+  readonly keep: number;
+  readonly order?: 'commit' | 'stamp';
+  readonly id?: string;
+  readonly overflow?: 'keep-last' | 'reject';
+};
 
 /** `dropped` counts the entries that fell off the old end. */
 export type LogView<T> = { readonly entries: readonly T[]; readonly dropped: number };
@@ -35,8 +47,7 @@ export type LogIntent<T> = { readonly append: readonly T[] };
 /** Throws `SCHEMA_INVALID` when `id` names no property of the entries. */
 export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Field<LogView<T>, LogIntent<T>> {
   const type = valueType(of, 'log');
-  const { keep, id } = options;
-  const order = options.order ?? 'commit';
+  const { keep, id, order = 'commit', overflow = 'keep-last' } = options;
   checkCap('log', keep);
   const required = type.jsonSchema['required'];
   if (id !== undefined && id !== 'self' && !(Array.isArray(required) && required.includes(id))) {
@@ -46,20 +57,11 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
   }
   const kind: FieldKind<LogCell, LogOp> = {
     name: 'log',
-    grade:
-      order === 'stamp' && id === undefined
-        ? { letter: 'A', why: 'the last entries by stamp are the same in any order' }
-        : {
-            letter: 'B',
-            why:
-              order === 'commit'
-                ? 'entries stand in the order of the log'
-                : 'of two entries with one id the first in the log stays',
-          },
+    grade: gradeOf({ order, overflow, hasId: id !== undefined }),
     bytesMax: 2 + keep * (type.bytesMax + 1),
     verbs: ['append'],
-    summary: `the last ${keep} appended entries`,
-    empty: (born) => ({ entries: [], dropped: 0, mark: born }),
+    summary: overflow === 'reject' ? `at most ${keep} appended entries, then no more` : `the last ${keep} appended entries`,
+    empty: (born) => cellOf(undefined, emptyTrie(), 0, born),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, 'log', ['append'], path, complain);
       const append = read === undefined ? undefined : readList(type, read.value, 'log', `${path}/append`, complain);
@@ -67,24 +69,36 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     },
     weigh: (op) => op.append.length,
     erases: () => 0,
-    fold: (cell, op, path, attempt) => fold(order, id, cell, op, path, attempt),
+    fold,
     withoutEcho: (_, op) => (op.append.length === 0 ? undefined : op),
     write: (op) => ({ append: op.append }),
     settle: (cell, path, evict) => {
-      const surplus = cell.entries.length - keep;
-      if (surplus <= 0) return cell;
-      for (const { stamp, at } of cell.entries.slice(0, surplus)) evict(`${path}/append/${at}`, stamp);
-      return { entries: cell.entries.slice(surplus), dropped: cell.dropped + surplus, mark: cell.mark };
+      let { entries, ids } = cell;
+      let { dropped } = cell;
+      for (let first = orderedFirst(entries); first !== undefined && orderedSize(entries) > keep; first = orderedFirst(entries)) {
+        const [key, { value, stamp, at }] = first;
+        evict(`${path}/append/${at}`, stamp);
+        entries = orderedWithout(entries, key);
+        ids = trieWithout(ids, idText(value));
+        dropped += 1;
+      }
+      return entries === cell.entries ? cell : cellOf(entries, ids, dropped, cell.mark);
     },
     newest: (cell) => cell.mark,
-    view: (cell) => ({ entries: cell.entries.map((entry) => entry.value), dropped: cell.dropped }),
-    json: (cell) => cell.entries.map((entry) => entry.value),
+    view: (cell) => ({
+      get entries() {
+        return valuesOf(cell);
+      },
+      dropped: cell.dropped,
+    }),
+    json: valuesOf,
     encode,
     decode,
-    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    digest: (cell, sha256) =>
+      leafDigest(`["${orderedDigest(cell.entries, encodeEntry, sha256)}",${cell.dropped},${encodeMark(cell.mark)}]`, sha256),
     valueSchema: () => ({ type: 'array', items: type.jsonSchema, maxItems: keep }),
     assign: (cell, change, path, complain) => {
-      const now = cell.entries.map((entry) => entry.value);
+      const now = valuesOf(cell);
       const wanted = changed(now, change);
       const isLonger = Array.isArray(wanted) && now.every((value, i) => sameJson(value, (wanted as readonly Json[])[i]));
       if (!isLonger) {
@@ -97,71 +111,103 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     samples: () => samplesOf(type.jsonSchema, 3).map((value) => ({ append: [value] })),
     modelSchema: () => strictObject({ append: { type: 'array', items: type.jsonSchema } }),
     fromModel: withoutNulls,
-    declaration: () => ({ kind: 'log', keep, order, ...(id === undefined ? {} : { id }), of: type.jsonSchema }),
+    declaration: () => ({
+      kind: 'log',
+      keep,
+      order,
+      ...(id === undefined ? {} : { id }),
+      ...(overflow === 'keep-last' ? {} : { overflow }),
+      of: type.jsonSchema,
+    }),
   };
   return kind;
+
+  function fold(cell: LogCell, op: LogOp, path: string, attempt: Attempt): LogCell {
+    let { entries, ids } = cell;
+    for (const [at, value] of op.append.entries()) {
+      const known = trieAt(ids, idText(value));
+      if (known !== undefined) {
+        attempt.note(
+          `${path}/append/${at}`,
+          sameJson(known.value, value) ? { kind: 'unchanged' } : superseded(known.stamp.agent, known.value),
+        );
+        continue;
+      }
+      const entry: Entry = { value, stamp: attempt.stamp, at, text: undefined };
+      entries = orderedWith(entries, keyOf(entry, cell.dropped + orderedSize(entries)), entry);
+      if (id !== undefined) ids = trieWith(ids, idText(value), entry);
+    }
+    if (overflow === 'reject' && orderedSize(entries) > keep) {
+      const hint = `At most ${keep} entries; what is there stays.`;
+      attempt.refuse(path, outOfBounds('log', orderedSize(cell.entries), { append: op.append.length }, hint));
+      return cell;
+    }
+    return entries === cell.entries ? cell : cellOf(entries, ids, cell.dropped, summed(cell.mark, attempt.mark));
+  }
+
+  function decode(stored: Json): LogCell {
+    const cell = stored as JsonObject;
+    const dropped = cell['dropped'] as number;
+    const entries = (cell['entries'] as readonly StoredEntry[]).map(
+      ([value, depth, priority, spin, agent, n, at], index): readonly [string, Entry] => {
+        const entry = { value: frozen(value), stamp: { depth, priority, spin, agent, n }, at, text: undefined };
+        return [keyOf(entry, dropped + index), entry];
+      },
+    );
+    const known = id === undefined ? [] : entries;
+    const ids = known.reduce((trie, [, entry]) => trieWith(trie, idText(entry.value), entry), emptyTrie<Entry>());
+    return cellOf(orderedOf(entries), ids, dropped, decodeMark(cell['mark']));
+  }
+
+  /** The key at which an entry stands: by its place since the first append of all, or by its stamp. */
+  function keyOf(entry: Entry, place: number): string {
+    return order === 'commit' ? integerSortKey(place) : `${stampSortKey(entry.stamp)}${integerSortKey(entry.at)}`;
+  }
+
+  /** By what an entry is known. Without `id` no entry is known by anything. */
+  function idText(value: Json): string {
+    if (id === undefined) return '';
+    return canonical(id === 'self' ? value : ((value as JsonObject)[id] as Json));
+  }
 }
 
 /** `text` is a memo of the canonical form. */
 type Entry = { readonly value: Json; readonly stamp: Stamp; readonly at: number; text: string | undefined };
-type LogCell = { readonly entries: readonly Entry[]; readonly dropped: number; readonly mark: Mark | undefined };
+type StoredEntry = readonly [Json, number, number, number, string, number, number];
+/** `ids` finds an entry by its id. `values` is a memo: the cell is never changed otherwise. */
+type LogCell = {
+  readonly entries: Ordered<Entry>;
+  readonly ids: Trie<Entry>;
+  readonly dropped: number;
+  readonly mark: Mark | undefined;
+  values: readonly Json[] | undefined;
+};
 type LogOp = { readonly append: readonly Json[] };
 
-function fold(
-  order: 'commit' | 'stamp',
-  id: string | undefined,
-  cell: LogCell,
-  op: LogOp,
-  path: string,
-  attempt: Attempt,
-): LogCell {
-  const entries = cell.entries.slice();
-  for (const [at, value] of op.append.entries()) {
-    const known = id === undefined ? undefined : entries.find((entry) => sameJson(idOf(entry.value, id), idOf(value, id)));
-    if (known !== undefined) {
-      attempt.note(
-        `${path}/append/${at}`,
-        sameJson(known.value, value) ? { kind: 'unchanged' } : superseded(known.stamp.agent, known.value),
-      );
-      continue;
-    }
-    const entry: Entry = { value, stamp: attempt.stamp, at, text: undefined };
-    let place = entries.length;
-    if (order === 'stamp') while (place > 0 && compareEntries(entries[place - 1] as Entry, entry) > 0) place -= 1;
-    entries.splice(place, 0, entry);
-  }
-  return entries.length === cell.entries.length
-    ? cell
-    : { entries, dropped: cell.dropped, mark: summed(cell.mark, attempt.mark) };
+function gradeOf(given: { order: 'commit' | 'stamp'; overflow: 'keep-last' | 'reject'; hasId: boolean }): Grade {
+  if (given.order === 'commit') return { letter: 'B', why: 'entries stand in the order of the log' };
+  if (given.overflow === 'reject') return { letter: 'B', why: 'the first appends in the log get the room' };
+  if (given.hasId) return { letter: 'B', why: 'of two entries with one id the first in the log stays' };
+  return { letter: 'A', why: 'the last entries by stamp are the same in any order' };
 }
 
-function compareEntries(a: Entry, b: Entry): number {
-  return compareWin(a.stamp, b.stamp) || a.at - b.at;
+function cellOf(entries: Ordered<Entry>, ids: Trie<Entry>, dropped: number, mark: Mark | undefined): LogCell {
+  return { entries, ids, dropped, mark, values: undefined };
 }
 
-function idOf(value: Json, id: string): Json | undefined {
-  return id === 'self' ? value : isJsonObject(value) ? value[id] : undefined;
+/** The values in order, made once for a cell and frozen: rules and programs are handed them without a copy. */
+function valuesOf(cell: LogCell): readonly Json[] {
+  cell.values ??= Object.freeze(Array.from(orderedEntries(cell.entries), ([, entry]) => entry.value));
+  return cell.values;
 }
 
 function encode(cell: LogCell): string {
-  return `{"dropped":${cell.dropped},"entries":[${cell.entries.map(encodeEntry).join()}],"mark":${encodeMark(cell.mark)}}`;
+  const entries = Array.from(orderedEntries(cell.entries), ([, entry]) => encodeEntry(entry));
+  return `{"dropped":${cell.dropped},"entries":[${entries.join()}],"mark":${encodeMark(cell.mark)}}`;
 }
 
 function encodeEntry(entry: Entry): string {
   const { depth, priority, spin, agent, n } = entry.stamp;
   entry.text ??= `[${canonical(entry.value)},${depth},${priority},${spin},"${agent}",${n},${entry.at}]`;
   return entry.text;
-}
-
-function decode(stored: Json): LogCell {
-  const cell = stored as JsonObject;
-  const entries = (cell['entries'] as readonly (readonly [Json, number, number, number, string, number, number])[]).map(
-    ([value, depth, priority, spin, agent, n, at]): Entry => ({
-      value: frozen(value),
-      stamp: { depth, priority, spin, agent, n },
-      at,
-      text: undefined,
-    }),
-  );
-  return { entries, dropped: cell['dropped'] as number, mark: decodeMark(cell['mark']) };
 }

@@ -121,7 +121,15 @@ function sorted(waiting: Waiting): { readonly proposals: readonly Admitted[]; re
 const NO_EVENTS: readonly WaitingEvent[] = [];
 
 function keyOf(event: SystemEvent): string {
-  return event.kind === 'genesis' ? event.kind : `${event.kind} ${event.agent}`;
+  switch (event.kind) {
+    case 'genesis':
+      return event.kind;
+    case 'expire':
+      return `${event.kind} ${event.path}`;
+    case 'join':
+    case 'leave':
+      return `${event.kind} ${event.agent}`;
+  }
 }
 
 /** Without repetitions, and of each agent no more than its share. */

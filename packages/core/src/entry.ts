@@ -4,14 +4,20 @@
  */
 import { z } from 'zod';
 import { OplusError } from './error.ts';
+import type { ExpiryCause } from './field-kind.ts';
 import type { Json, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
 import type { Admitted, Proposal } from './proposal.ts';
 
-/** What the system itself writes, in the canonical order of kinds: genesis, join, leave. */
+/** Longest path of an expiry, in UTF-16 units: that of a key below keys below keys, escaped. */
+const EXPIRE_PATH_CHARS_MAX = 4096;
+
+/** What the system itself writes, in the canonical order of kinds: genesis, join, expire, leave. */
 export type SystemEvent =
   | { readonly kind: 'genesis'; readonly schema: string; readonly nonce: string }
   | { readonly kind: 'join'; readonly agent: string; readonly role: string; readonly session: string }
+  /** A timer ran out: the only way in which time enters the state. `path` and `token` name what ends. */
+  | { readonly kind: 'expire'; readonly path: string; readonly token: number; readonly cause: ExpiryCause }
   | { readonly kind: 'leave'; readonly agent: string; readonly incarnation: number };
 
 /** One member of an entry, as it is stored. */
@@ -49,6 +55,12 @@ export const entryShape: z.ZodType<StoredEntry> = z.strictObject({
             role: z.string().max(32),
             session: z.string().max(64),
           }),
+          z.strictObject({
+            kind: z.literal('expire'),
+            path: z.string().max(EXPIRE_PATH_CHARS_MAX),
+            token: z.int().min(0),
+            cause: z.enum(['lease', 'left', 'deadline']),
+          }),
           z.strictObject({ kind: z.literal('leave'), agent: z.string().max(32), incarnation: z.int().min(1) }),
         ]),
       }),
@@ -85,7 +97,7 @@ export function eventText(event: SystemEvent): string {
   return `{"event":${canonical(event as unknown as Json)}}`;
 }
 
-/** Order of system events inside a round: genesis, joins, leaves; then by all that they say. Zero only for equal events. */
+/** Order of system events inside a round: genesis, joins, expiries, leaves; then by all that they say. Zero only for equal events. */
 export function compareEvents(a: SystemEvent, b: SystemEvent): number {
   const left = sortKey(a);
   const right = sortKey(b);
@@ -108,10 +120,11 @@ export function membersOf(entry: StoredEntry): {
   return { events, proposals };
 }
 
-const KIND_ORDER = { genesis: '0', join: '1', leave: '2' } as const;
+const KIND_ORDER = { genesis: '0', join: '1', expire: '2', leave: '3' } as const;
 
 function sortKey(event: SystemEvent): string {
   const order = KIND_ORDER[event.kind];
   if (event.kind === 'genesis') return `${order} ${event.nonce} ${event.schema}`;
+  if (event.kind === 'expire') return `${order} ${event.path} ${event.token} ${event.cause}`;
   return `${order} ${event.agent} ${event.kind === 'join' ? `${event.session} ${event.role}` : event.incarnation}`;
 }

@@ -11,6 +11,7 @@ import { isJsonObject } from './json.ts';
 import type { Json, Sha256 } from './json.ts';
 import type { Change } from './change.ts';
 import type { Stamp } from './stamp.ts';
+import type { Computed } from './kinds/derived.ts';
 import type { JsonSchema } from './value-type.ts';
 
 /**
@@ -91,6 +92,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   readonly verbs: readonly string[];
   /** One line for a prompt: what the field takes. */
   readonly summary: string;
+  /** How the value is computed, for a field that nobody writes. */
+  readonly computed?: Computed;
   /** The kinds of what stands below, by name; `*` stands for keys that agents choose. */
   readonly parts?: { readonly [name: string]: FieldKind };
 
@@ -163,9 +166,14 @@ export function restrictionsOf(kind: FieldKind): readonly FieldMeta[] {
   return [...own, ...Object.values(kind.parts ?? {}).flatMap(restrictionsOf)];
 }
 
-/** What the schema digest covers of a kind and of who may write it. */
+/** What the schema digest covers of a kind, of who may write it and of how much one patch may erase. */
 export function declared(kind: FieldKind): Json {
-  const writers = kind.meta?.writers;
+  const { writers, eraseMax } = kind.meta ?? {};
   const declaration = kind.declaration();
-  return writers === undefined || !isJsonObject(declaration) ? declaration : { ...declaration, writers };
+  if (!isJsonObject(declaration)) return declaration;
+  return {
+    ...declaration,
+    ...(writers === undefined ? {} : { writers }),
+    ...(eraseMax === undefined ? {} : { eraseMax }),
+  };
 }

@@ -7,9 +7,13 @@ export type { StoredEntry, StoredMember, SystemEvent } from './entry.ts';
 export { entryShape, membersOf } from './entry.ts';
 export type { ErrorCode, ErrorDetail } from './error.ts';
 export { invariant, OplusError } from './error.ts';
+export type { Change } from './change.ts';
 export type {
   Attempt,
   Complain,
+  Expiry,
+  ExpiryCause,
+  Timer,
   Field,
   FieldKind,
   FieldMeta,
@@ -34,6 +38,11 @@ export {
   sameJson,
   utf8Bytes,
 } from './json.ts';
+export { hasTimers, timersOf } from './expiry.ts';
+export type { DerivedOptions } from './kinds/derived.ts';
+export { derived } from './kinds/derived.ts';
+export type { Provenance } from './provenance.ts';
+export { provenanceOf } from './provenance.ts';
 export type { ClaimIntent, ClaimView } from './kinds/claim.ts';
 export { claim } from './kinds/claim.ts';
 export type { MapView, SetView } from './kinds/collection-view.ts';

@@ -18,6 +18,8 @@ import type { Json } from './json.ts';
  * | `gone` | the row was dropped; a later row of that name is another row | no |
  * | `invariant` | a declared invariant fails on the merged state | yes, when the state changes |
  * | `transition` | the move is not in the declared table, from where the state stands now | yes, when the state changes |
+ * | `protected` | the patch would erase what is protected now, or more at once than the field allows | yes, when its condition holds |
+ * | `derived` | the field is computed from others and is not written | no |
  * | `bound` | a value, a count or a sum would leave its declared range | yes, when there is room |
  * | `schema` | the patch is not one that this state definition knows | no |
  * | `forbidden` | the agent's role may not write this field | no |
@@ -41,6 +43,8 @@ export type IssueCode =
   | 'gone'
   | 'invariant'
   | 'transition'
+  | 'protected'
+  | 'derived'
   | 'bound'
   | 'schema'
   | 'forbidden'

@@ -3,28 +3,33 @@
  */
 import { sees, seesAll } from './causal-context.ts';
 import type { CausalContext } from './causal-context.ts';
+import { TRUST_MAX } from './dot.ts';
 import type { Mark } from './dot.ts';
-import type { Attempt, FieldKind, FieldMeta, Refusal, Traversable } from './field-kind.ts';
+import type { Attempt, FieldKind, FieldMeta, Refusal } from './field-kind.ts';
 import type { Issue, Outcome, Outcomes } from './issue.ts';
 import { EXCERPT_CHARS_MAX, isCurable, ISSUES_MAX } from './issue.ts';
 import type { Json } from './json.ts';
-import { clipped, escapeToken, excerpt, pointer, pointerTokens } from './json.ts';
+import { clipped, escapeToken, excerpt, pointer } from './json.ts';
+import { placeOf } from './provenance.ts';
 import type { Proposal } from './proposal.ts';
 import { OPERATIONS_MAX } from './proposal.ts';
 import { malformed, named } from './refusal.ts';
 import type { Stamp } from './stamp.ts';
 import type { CompiledRule, RuleAnswer, StateSchema } from './state-schema.ts';
-import { isFine, viewsOf } from './state-schema.ts';
+import { isFine } from './state-schema.ts';
 import type { VersionVector } from './version-vector.ts';
 import { newestOf } from './version-vector.ts';
+import { computeAfter, viewsOf } from './views.ts';
 
 /** What one proposal is judged in. `revision` is the one being sealed. */
 export type Bench = {
   readonly schema: StateSchema;
   readonly cells: readonly unknown[];
   readonly revision: number;
-  readonly horizon: number;
+  /** Oldest revision that a base may name; asked for only when it matters. */
+  readonly horizon: () => number;
   readonly role: string;
+  readonly trust: number;
   readonly stamp: Stamp;
   /** What the log held before the round. Asked for only when a proposal brings a vector of its own. */
   readonly vector: () => VersionVector;
@@ -43,6 +48,7 @@ export function judge(bench: Bench, proposal: Proposal): Judgement {
   if (checkBase(trial)) {
     checkPremises(trial);
     foldPatch(trial);
+    compute(trial);
     if (trial.issues.length === 0) checkRules(trial);
   }
   if (trial.issues.length > 0) return { kind: 'refused', issues: capped(trial.issues) };
@@ -54,14 +60,16 @@ class Trial implements Attempt {
   readonly proposal: Proposal;
   readonly agent: string;
   readonly role: string;
-  readonly mark: Mark;
+  /** Its trust is known once the premises are read, before anything is folded. */
+  mark: Mark;
   readonly stamp: Stamp;
   readonly base: number;
-  readonly horizon: number;
   readonly context: CausalContext;
   cells: readonly unknown[];
   /** Indexes of the fields whose cell changed. */
   readonly changed: number[] = [];
+  /** Indexes of the fields in which the patch erases something. */
+  readonly erased: number[] = [];
   /** Paths of the fields and keys that changed, as rules see them. */
   readonly touched: string[] = [];
   readonly issues: Issue[] = [];
@@ -76,12 +84,15 @@ class Trial implements Attempt {
     this.mark = { agent, n, revision: bench.revision };
     this.stamp = bench.stamp;
     this.base = base.revision;
-    this.horizon = bench.horizon;
     this.cells = bench.cells;
     this.context =
       base.vector === undefined
         ? { agent, n, revision: base.revision }
         : { agent, n, revision: base.revision, vector: new Map(Object.entries(base.vector)) };
+  }
+
+  get horizon(): number {
+    return this.bench.horizon();
   }
 
   sees(mark: Mark | undefined): boolean {
@@ -146,11 +157,12 @@ function checkBase(trial: Trial): boolean {
     });
     return false;
   }
-  if (base < bench.horizon) {
+  // A view as new as the newest that its agent has used is never below the horizon.
+  if (base < bench.stamp.depth - 1 && base < bench.horizon()) {
     trial.refuse('/base', {
       code: 'stale_base',
       rule: 'horizon',
-      have: bench.horizon,
+      have: bench.horizon(),
       want: base,
       recovery: 're-read',
       hint: 'The view is older than the horizon. Make a new one and decide again.',
@@ -178,24 +190,19 @@ function checkVector(trial: Trial): boolean {
 }
 
 function checkPremises(trial: Trial): void {
+  const { schema, cells, trust: ownTrust } = trial.bench;
+  let trust = ownTrust;
   for (const path of trial.proposal.premises ?? []) {
-    const [name, ...tokens] = pointerTokens(path) ?? [];
-    const index = name === undefined ? undefined : trial.bench.schema.indexOf.get(name);
-    if (index === undefined) {
+    const place = placeOf(schema, cells, path);
+    if (place === undefined) {
       trial.refuse(
         path,
-        malformed('premise', `A premise is the path of a field, such as ${pointer(trial.bench.schema.names[0] as string)}.`),
+        malformed('premise', `A premise is the path of a field, such as ${pointer(schema.names[0] as string)}.`),
       );
       continue;
     }
-    let kind: Traversable = trial.bench.schema.kinds[index] as FieldKind;
-    let cell: unknown = trial.bench.cells[index];
-    for (const token of tokens) {
-      const below = kind.child?.(cell, token);
-      if (below === undefined) break;
-      ({ kind, cell } = below);
-    }
-    const mark = kind.newest(cell);
+    const mark = place.kind.newest(place.cell);
+    trust = Math.min(trust, mark?.trust ?? TRUST_MAX);
     if (trial.sawAll(mark)) continue;
     trial.refuse(path, {
       code: 'premise',
@@ -205,6 +212,8 @@ function checkPremises(trial: Trial): void {
       hint: 'You relied on this and it has changed since your view. Look again and decide anew.',
     });
   }
+  // What is written on the word of somebody less trusted is no more trusted than that.
+  if (trust < TRUST_MAX) trial.mark = { ...trial.mark, trust };
 }
 
 function foldPatch(trial: Trial): void {
@@ -230,6 +239,12 @@ function foldPatch(trial: Trial): void {
     if (op === undefined) continue;
     weight += kind.weigh(op);
     if (weight > OPERATIONS_MAX) continue;
+    const erased = kind.erases(op);
+    if (erased > 0) trial.erased.push(index);
+    if (erased > (kind.meta?.eraseMax ?? Infinity)) {
+      trial.refuse(path, tooManyErased(kind.meta?.eraseMax ?? 0, erased));
+      continue;
+    }
     const before = trial.bench.cells[index];
     const after = kind.fold(before, op, path, trial);
     if (after === before) continue;
@@ -248,10 +263,32 @@ function foldPatch(trial: Trial): void {
   if (cells !== undefined) trial.cells = cells;
 }
 
+/** Brings what is computed up to date. Only a whole fold is worth computing from. */
+function compute(trial: Trial): void {
+  const { schema } = trial.bench;
+  if (schema.computed.length === 0 || trial.issues.length > 0) return;
+  const { cells, changed, fault } = computeAfter(schema, trial.cells, trial.changed);
+  if (fault !== undefined) {
+    const path = pointer(schema.names[fault.index] as string);
+    trial.refuse(path, { code: 'derived', rule: 'derived', recovery: 'change', hint: fault.hint });
+    return;
+  }
+  trial.cells = cells;
+  trial.changed.push(...changed);
+  trial.touched.push(...changed.map((index) => pointer(schema.names[index] as string)));
+}
+
+function tooManyErased(have: number, want: number): Refusal {
+  const hint = have === 0 ? 'Nothing here may be erased.' : `One patch may erase ${have} here; you ask for ${want}.`;
+  return { code: 'protected', rule: 'eraseMax', have, want, recovery: 'change', hint };
+}
+
 function checkRules(trial: Trial): void {
   if (trial.changed.length === 0) return;
-  for (const rule of trial.bench.schema.rules) {
-    if (!rule.reads.some((index) => trial.changed.includes(index))) continue;
+  const { rules, protections } = trial.bench.schema;
+  const guards = trial.erased.flatMap((index) => protections.get(index) ?? []);
+  for (const rule of [...guards, ...rules]) {
+    if (rule.sort !== 'protected' && !rule.reads.some((index) => trial.changed.includes(index))) continue;
     for (const [path, refusal] of ask(trial, rule)) trial.refuse(path, refusal);
   }
 }
@@ -272,12 +309,17 @@ function ask(trial: Trial, rule: CompiledRule): readonly (readonly [string, Refu
     });
     ignoreLate(answer);
     if (isFine(answer)) return [];
-    const said = typeof answer === 'string' ? [{ path: '', hint: answer }] : answer === true ? [] : answer;
+    const said = typeof answer === 'string' ? [{ path: pathOf(rule), hint: answer }] : answer === true ? [] : answer;
     return said.map((one) => [clipped(one.path, PATH_CHARS_MAX), refusalOf(trial, rule, one)] as const);
   } catch {
     const hint = `The rule ${rule.name} did not answer as a rule must: it threw, or gave something else than true, a text or a list.`;
-    return [['', { code: rule.sort, rule: rule.name, recovery: 'change', hint }]];
+    return [[pathOf(rule), { code: rule.sort, rule: rule.name, recovery: 'change', hint }]];
   }
+}
+
+/** A protection speaks of its field; other rules of the state as a whole, unless they name a path. */
+function pathOf(rule: CompiledRule): string {
+  return rule.sort === 'protected' ? pointer(rule.name) : '';
 }
 
 /** An answer that is a promise is none; what it comes to is nobody's to hear, least of all the process's. */

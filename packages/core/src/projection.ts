@@ -8,8 +8,8 @@ import type { JsonObject } from './json.ts';
 import { canonical } from './json.ts';
 import type { Space } from './space.ts';
 import { stateJson } from './space.ts';
-import type { Fields, StateSchema, Views } from './state-schema.ts';
-import { viewsOf } from './state-schema.ts';
+import type { Fields, Views } from './state-schema.ts';
+import { allFields, viewsOf } from './views.ts';
 
 /** For whom a projection is made. `focus` is the observation of this step: what the slice should be about. */
 export type Reader = { readonly agent: string; readonly role: string; readonly focus: string };
@@ -30,8 +30,4 @@ export function project(space: Space, reader: Reader, charsMax: number, projecti
   throw new OplusError('USAGE', `the projection for ${reader.agent} has ${text.length} characters, ${charsMax} are allowed`, {
     hint: 'Project a slice of the state instead of all of it.',
   });
-}
-
-function allFields(schema: StateSchema): readonly number[] {
-  return schema.names.map((_, i) => i);
 }

@@ -7,8 +7,9 @@
  */
 import { compareEvents, entryText, eventText, memberText } from './entry.ts';
 import type { SystemEvent } from './entry.ts';
-import { AGENT_PATTERN } from './dot.ts';
+import { AGENT_PATTERN, TRUST_MAX } from './dot.ts';
 import { invariant } from './error.ts';
+import { expired } from './expiry.ts';
 import type { Evict, FieldKind } from './field-kind.ts';
 import type { Outcome, Verdict } from './issue.ts';
 import { isRetryable } from './issue.ts';
@@ -53,19 +54,19 @@ export function seal(space: Space, round: Round): Sealed {
   const revision = space.revision + 1;
   const arrivals = foldEvents(
     space,
-    space.agents,
+    space,
     round.events.filter((event) => event.kind !== 'leave'),
   );
   invariant(space.revision >= 0 || arrivals.events[0]?.kind === 'genesis', 'the first entry of a space begins with its genesis');
-  let { agents } = arrivals;
-  let cells = space.cells;
-  const horizon = horizonOf(space);
+  let { agents, cells } = arrivals;
+  let known: number | undefined;
+  const horizon = (): number => (known ??= horizonOf(space));
   const judged: (readonly [Due, Judgement])[] = [];
   const vector = (): VersionVector => vectorOf(space);
   for (const due of inCanonicalOrder(agents, space, round.proposals)) {
     const { stamp, record } = due;
     const judgement = judge(
-      { schema: space.schema, cells, revision, horizon, role: record.role, stamp, vector },
+      { schema: space.schema, cells, revision, horizon, role: record.role, trust: trustOf(space, record), stamp, vector },
       due.admitted.proposal,
     );
     if (judgement.kind === 'accepted') cells = judgement.cells;
@@ -99,7 +100,7 @@ export function seal(space: Space, round: Round): Sealed {
   }
   const departures = foldEvents(
     space,
-    agents,
+    { agents, cells },
     round.events.filter((event) => event.kind === 'leave'),
   );
   const left = departures.events.map(eventText);
@@ -115,7 +116,7 @@ export function seal(space: Space, round: Round): Sealed {
 
 /** True when the event would change something: what a coordinator asks before it lets one into a round. */
 export function isDue(space: Space, event: SystemEvent): boolean {
-  return foldEvent(space, space.agents, event) !== undefined;
+  return foldEvent(space, space, event) !== undefined;
 }
 
 /** Tokens of sessions: they stand in the state without escapes. */
@@ -123,23 +124,39 @@ const SESSION_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 
 type Due = { readonly admitted: Admitted; readonly stamp: Stamp; readonly record: AgentRecord };
 
-type Folded = { readonly agents: Trie<AgentRecord>; readonly events: readonly SystemEvent[] };
+/** What events change. */
+type Standing = Pick<Space, 'agents' | 'cells'>;
+type Folded = Standing & { readonly events: readonly SystemEvent[] };
 
-function foldEvents(space: Space, start: Trie<AgentRecord>, given: readonly SystemEvent[]): Folded {
-  if (given.length === 0) return { agents: start, events: given };
-  let agents = start;
+function foldEvents(space: Space, start: Standing, given: readonly SystemEvent[]): Folded {
+  let { agents, cells } = start;
+  if (given.length === 0) return { agents, cells, events: given };
   const events: SystemEvent[] = [];
   for (const event of given.toSorted(compareEvents)) {
-    const after = foldEvent(space, agents, event);
+    const after = foldEvent(space, { agents, cells }, event);
     if (after === undefined || (event.kind === 'genesis' && events.length > 0)) continue;
-    agents = after;
+    ({ agents, cells } = after);
     events.push(event);
   }
-  return { agents, events };
+  return { agents, cells, events };
 }
 
-function foldEvent(space: Space, agents: Trie<AgentRecord>, event: SystemEvent): Trie<AgentRecord> | undefined {
-  if (event.kind === 'genesis') return space.revision < 0 && event.schema === space.schema.digest ? agents : undefined;
+function foldEvent(space: Space, standing: Standing, event: SystemEvent): Standing | undefined {
+  const { agents, cells } = standing;
+  if (event.kind === 'genesis') return space.revision < 0 && event.schema === space.schema.digest ? standing : undefined;
+  if (event.kind === 'expire') {
+    const after = expired(space.schema, cells, event, space.revision + 1);
+    return after === undefined ? undefined : { agents, cells: after };
+  }
+  const after = foldAgent(space, agents, event);
+  return after === undefined ? undefined : { agents: after, cells };
+}
+
+function foldAgent(
+  space: Space,
+  agents: Trie<AgentRecord>,
+  event: SystemEvent & { readonly kind: 'join' | 'leave' },
+): Trie<AgentRecord> | undefined {
   const record = trieAt(agents, event.agent);
   if (event.kind === 'leave') {
     if (record === undefined || !record.isLive || record.incarnation !== event.incarnation) return undefined;
@@ -178,6 +195,10 @@ function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: re
     due.push(last);
   }
   return due.sort((a, b) => compareAdmit(a.stamp, b.stamp));
+}
+
+function trustOf(space: Space, record: AgentRecord): number {
+  return space.schema.roles.get(record.role)?.trust ?? TRUST_MAX;
 }
 
 /** By agent, n, then text: of two different texts under one dot the smaller stands, whatever came first. */

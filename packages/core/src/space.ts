@@ -9,7 +9,7 @@ import type { FieldKind } from './field-kind.ts';
 import type { Json, JsonObject } from './json.ts';
 import { canonical, isJsonObject } from './json.ts';
 import type { StateSchema } from './state-schema.ts';
-import { initialCells } from './state-schema.ts';
+import { initialCells } from './views.ts';
 import type { Trie } from './trie.ts';
 import { emptyTrie, trieDigest, trieEntries, trieSorted, trieWith } from './trie.ts';
 import type { VersionVector } from './version-vector.ts';
@@ -79,9 +79,15 @@ export function vectorOf(space: Space): VersionVector {
   return vector;
 }
 
-/** Oldest revision that a base may name. */
+/**
+ * Oldest revision that a base may name: as far back as the definition says, or no further than the oldest view that a live
+ * agent may still hold. An agent's views only grow newer, so what it has proposed on is a lease on all that came after; one
+ * that falls silent holds the horizon back no longer than the definition allows. O(agents).
+ */
 export function horizonOf(space: Space): number {
-  return Math.max(0, space.revision - space.schema.horizon);
+  let leased = space.revision;
+  for (const [, record] of trieEntries(space.agents)) if (record.isLive) leased = Math.min(leased, record.depth - 1);
+  return Math.max(0, leased, space.revision - space.schema.horizon);
 }
 
 /** A snapshot: canonical JSON of everything that cannot be computed from the rest, and a digest over all of it. O(size). */

@@ -5,12 +5,15 @@
  * fails on the initial state. The digest of a schema covers all that gives a log its meaning; the code of rules is covered
  * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH6, SCH13.
  */
+import { TRUST_MAX } from './dot.ts';
 import { OplusError } from './error.ts';
 import { declared, restrictionsOf } from './field-kind.ts';
 import type { Field, FieldKind, FieldMeta, IntentOf, ViewOf } from './field-kind.ts';
 import type { Json, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
+import type { Computed } from './kinds/derived.ts';
 import { FIELD_NAME_HINT, isFieldName } from './field-name.ts';
+import { allFields, computeAfter, initialCells, viewsOf } from './views.ts';
 
 export type Fields = { readonly [name: string]: Field };
 
@@ -44,8 +47,11 @@ export type Rule<F extends Fields> = {
   readonly check: (context: RuleContext<Views<F>>) => RuleAnswer;
 };
 
-/** A role's `priority` breaks ties: higher wins, and is admitted earlier. */
-export type Role = { readonly priority: number };
+/**
+ * A role's `priority` breaks ties: higher wins, and is admitted earlier. `trust` (0 to 100; 100 when left out) is written into
+ * the provenance of all that its agents change.
+ */
+export type Role = { readonly priority: number; readonly trust?: number };
 
 export type StateDefinition<F extends Fields = Fields> = {
   readonly name: string;
@@ -57,6 +63,8 @@ export type StateDefinition<F extends Fields = Fields> = {
   readonly invariants?: { readonly [name: string]: Rule<F> };
   /** Must hold between the state before and after every proposal. */
   readonly transitions?: { readonly [name: string]: Rule<F> };
+  /** By field, what must hold for a patch that erases something in it: an `unset`, a `drop`, a `remove`. */
+  readonly protections?: { readonly [field in keyof F]?: Rule<F> };
   /** How many revisions a base may lie back; 65,536 when left out. */
   readonly horizon?: number;
   /** Most agents that may ever join; 1,024 when left out. */
@@ -76,10 +84,13 @@ export function field<V, I>(kind: Field<V, I>, meta: FieldMeta): Field<V, I> {
 /** @internal A rule with its reads as indexes of fields. */
 export type CompiledRule = {
   readonly name: string;
-  readonly sort: 'invariant' | 'transition';
+  readonly sort: 'invariant' | 'transition' | 'protected';
   readonly reads: readonly number[];
   readonly check: (context: RuleContext<{ readonly [name: string]: unknown }>) => RuleAnswer;
 };
+
+/** @internal A computed field with its sources as indexes of fields. */
+export type CompiledComputation = { readonly index: number; readonly reads: readonly number[]; readonly computed: Computed };
 
 /** A definition, checked and ready. Fields stand in ascending order of their names. */
 export type StateSchema = {
@@ -89,6 +100,10 @@ export type StateSchema = {
   readonly kinds: readonly FieldKind[];
   readonly indexOf: ReadonlyMap<string, number>;
   readonly rules: readonly CompiledRule[];
+  /** By index of the field, what its erasures must satisfy. */
+  readonly protections: ReadonlyMap<number, CompiledRule>;
+  /** The fields that are computed from others. */
+  readonly computed: readonly CompiledComputation[];
   readonly roles: ReadonlyMap<string, Role>;
   readonly horizon: number;
   readonly agentsMax: number;
@@ -114,10 +129,16 @@ export function loadState<F extends Fields>(given: StateDefinition<F>, sha256: S
     ...compileRules('invariant', definition.invariants ?? {}, indexOf),
     ...compileRules('transition', definition.transitions ?? {}, indexOf),
   ];
+  const protections = new Map(
+    compileRules('protected', protectionsOf(definition), indexOf).map((rule) => [indexOf.get(rule.name) as number, rule]),
+  );
+  const computed = compileComputed(names, kinds, indexOf);
   wholeNumber('/version', definition.version);
   const horizon = wholeNumber('/horizon', definition.horizon ?? 65_536);
   const agentsMax = wholeNumber('/agentsMax', definition.agentsMax ?? 1024);
-  const digest = sha256(canonical(declarationOf(definition, names, kinds, roles, rules, horizon, agentsMax)));
+  const digest = sha256(
+    canonical(declarationOf(definition, names, kinds, roles, [...rules, ...protections.values()], horizon, agentsMax)),
+  );
   const bytesMax = kinds.reduce((sum, kind, i) => sum + (names[i] as string).length + 4 + kind.bytesMax, 2);
   const schema: StateSchema = {
     name: definition.name,
@@ -126,6 +147,8 @@ export function loadState<F extends Fields>(given: StateDefinition<F>, sha256: S
     kinds,
     indexOf,
     rules,
+    protections,
+    computed,
     roles,
     horizon,
     agentsMax,
@@ -143,28 +166,6 @@ export function isFine(answer: RuleAnswer): boolean {
   return answer === true || (Array.isArray(answer) && answer.length === 0);
 }
 
-/** The views of some fields of a state, settled, as rules read them. */
-export function viewsOf(
-  schema: StateSchema,
-  cells: readonly unknown[],
-  reads: readonly number[],
-): { readonly [name: string]: unknown } {
-  const views: { [name: string]: unknown } = {};
-  for (const index of reads) {
-    const kind = schema.kinds[index] as FieldKind;
-    const cell = cells[index];
-    views[schema.names[index] as string] = kind.view(kind.settle === undefined ? cell : kind.settle(cell, '', ignore));
-  }
-  return views;
-}
-
-/** Cells of every field before any write. */
-export function initialCells(schema: StateSchema): readonly unknown[] {
-  return schema.kinds.map((kind) => kind.empty(undefined));
-}
-
-function ignore(): void {}
-
 function invalid(path: string, message: string, hint: string, cause?: unknown): OplusError {
   return new OplusError('SCHEMA_INVALID', message, { path, hint, cause });
 }
@@ -178,11 +179,65 @@ function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
       'Use the kinds of this package: cas(type), counter(), set(type, { cap }), ...',
     );
   }
+  if (Object.values(kind.parts ?? {}).some(holdsComputed))
+    throw invalid(`/fields/${name}`, `${name} holds a derived field below it`, 'A derived field stands at the top of a state.');
+  const { eraseMax } = kind.meta ?? {};
+  if (eraseMax !== undefined && (!Number.isSafeInteger(eraseMax) || eraseMax < 0))
+    throw invalid(
+      `/fields/${name}`,
+      `${name} has no whole eraseMax`,
+      'Give how many things one patch may erase: { eraseMax: 1 }.',
+    );
   return kind;
 }
 
+function holdsComputed(kind: FieldKind): boolean {
+  return kind.computed !== undefined || Object.values(kind.parts ?? {}).some(holdsComputed);
+}
+
+function protectionsOf(definition: StateDefinition<Fields>): { readonly [name: string]: Rule<Fields> } {
+  const protections = definition.protections ?? {};
+  for (const name of Object.keys(protections)) {
+    if (Object.hasOwn(definition.fields, name)) continue;
+    throw invalid(
+      `/protections/${name}`,
+      `no field is called ${name}`,
+      `The fields are ${Object.keys(definition.fields).join(', ')}.`,
+    );
+  }
+  return protections as { readonly [name: string]: Rule<Fields> };
+}
+
+function compileComputed(
+  names: readonly string[],
+  kinds: readonly FieldKind[],
+  indexOf: ReadonlyMap<string, number>,
+): readonly CompiledComputation[] {
+  return kinds.flatMap((kind, index) => {
+    const { computed } = kind;
+    if (computed === undefined) return [];
+    const path = `/fields/${names[index] as string}`;
+    const reads = computed.reads.map((name) => {
+      const read = indexOf.get(name);
+      if (read === undefined)
+        throw invalid(path, `it is computed from ${name}, which is no field`, `The fields are ${names.join(', ')}.`);
+      if (kinds[read]?.computed !== undefined)
+        throw invalid(
+          path,
+          `it is computed from ${name}, which is derived itself`,
+          'Compute it from the fields behind that one.',
+        );
+      return read;
+    });
+    if (reads.length === 0) throw invalid(path, 'it is computed from nothing', 'Name the fields that it reads in from.');
+    return [{ index, reads, computed }];
+  });
+}
+
 function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles: ReadonlyMap<string, Role>): void {
-  for (const [role, { priority }] of roles) {
+  for (const [role, { priority, trust = TRUST_MAX }] of roles) {
+    if (!Number.isSafeInteger(trust) || trust < 0 || trust > TRUST_MAX)
+      throw invalid(`/roles/${role}`, `the trust of ${role} is ${trust}`, `Give a whole number from 0 to ${TRUST_MAX}.`);
     if (!/^[a-z][a-z0-9-]{0,31}$/.test(role) || !Number.isSafeInteger(priority)) {
       throw invalid(
         `/roles/${role}`,
@@ -205,7 +260,7 @@ function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles
 }
 
 function compileRules(
-  sort: 'invariant' | 'transition',
+  sort: CompiledRule['sort'],
   rules: { readonly [name: string]: Rule<Fields> },
   indexOf: ReadonlyMap<string, number>,
 ): readonly CompiledRule[] {
@@ -213,7 +268,7 @@ function compileRules(
     .sort()
     .map((name) => {
       const rule = rules[name] as Rule<Fields>;
-      const path = `/${sort}s/${name}`;
+      const path = `/${sort === 'protected' ? 'protection' : sort}s/${name}`;
       if (typeof rule.check !== 'function')
         throw invalid(path, `${name} has no check`, 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.');
       if (!Array.isArray(rule.reads) || rule.reads.length === 0)
@@ -230,6 +285,9 @@ function compileRules(
 
 function checkStart(schema: StateSchema): void {
   const cells = initialCells(schema);
+  const { fault } = computeAfter(schema, cells, allFields(schema));
+  if (fault !== undefined)
+    throw invalid(`/fields/${schema.names[fault.index] as string}`, 'it cannot be computed on the initial state', fault.hint);
   for (const rule of schema.rules) {
     if (rule.sort !== 'invariant') continue;
     const views = viewsOf(schema, cells, rule.reads);
@@ -273,7 +331,9 @@ function declarationOf(
     name: definition.name,
     version: definition.version,
     fields: Object.fromEntries(kinds.map((kind, i) => [names[i] as string, declared(kind)])),
-    roles: Object.fromEntries([...roles].map(([role, { priority }]) => [role, priority])),
+    roles: Object.fromEntries(
+      [...roles].map(([role, { priority, trust }]) => [role, trust === undefined ? priority : { priority, trust }]),
+    ),
     rules: rules.map((rule) => [rule.sort, rule.name, rule.reads.map((index) => names[index] as string)]),
     horizon,
     agentsMax,

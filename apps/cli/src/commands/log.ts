@@ -44,9 +44,8 @@ function lineWriter(terminal: Terminal, { run }: History): Writer {
   const below = (text: string): void => terminal.out(`${' '.repeat(REVISION_CHARS + 2)}${text}`);
   return {
     event: ({ revision }, event) => {
-      const isGenesis = event.kind === 'genesis';
-      const more = isGenesis ? `  schema ${event.schema.slice(0, 16)}` : '';
-      terminal.out(colour.dim(`${head(revision, isGenesis ? '' : event.agent, event.kind)}${more}`.trimEnd()));
+      const who = event.kind === 'join' || event.kind === 'leave' ? event.agent : '';
+      terminal.out(colour.dim(`${head(revision, who, event.kind)}${detailOf(event)}`.trimEnd()));
     },
     decided: ({ revision }, { admitted, verdict }) => {
       const { agent, n, base, patch, action } = admitted.proposal;
@@ -119,4 +118,9 @@ const KEYED: ReadonlySet<string> = new Set(['at', 'put', 'patch', 'drop']);
 function keysOf(value: Json): readonly string[] {
   if (Array.isArray(value)) return value.filter((key): key is string => typeof key === 'string');
   return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+}
+
+function detailOf(event: SystemEvent): string {
+  if (event.kind === 'genesis') return `  schema ${event.schema.slice(0, 16)}`;
+  return event.kind === 'expire' ? `  ${event.path}, granted at r${event.token}: ${event.cause}` : '';
 }

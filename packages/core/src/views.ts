@@ -1,0 +1,73 @@
+/**
+ * What rules and programs read in the cells of a state: views of fields, and the fields that are computed from them.
+ */
+import type { FieldKind } from './field-kind.ts';
+import type { Json } from './json.ts';
+import { canonical, frozen, sameJson } from './json.ts';
+import { derivedCell } from './kinds/derived.ts';
+import type { Computed } from './kinds/derived.ts';
+import type { StateSchema } from './state-schema.ts';
+
+/** The views of some fields of a state, settled, as rules read them. */
+export function viewsOf(
+  schema: StateSchema,
+  cells: readonly unknown[],
+  reads: readonly number[],
+): { readonly [name: string]: unknown } {
+  const views: { [name: string]: unknown } = {};
+  for (const index of reads) {
+    const kind = schema.kinds[index] as FieldKind;
+    const cell = cells[index];
+    views[schema.names[index] as string] = kind.view(kind.settle === undefined ? cell : kind.settle(cell, '', ignore));
+  }
+  return views;
+}
+
+/** Cells of every field before any write. */
+export function initialCells(schema: StateSchema): readonly unknown[] {
+  const cells = schema.kinds.map((kind) => kind.empty(undefined));
+  return computeAfter(schema, cells, allFields(schema)).cells;
+}
+
+/** Cells with what is computed from the changed fields brought up to date, and the indexes of the fields that this changed. */
+export type Recomputed = {
+  readonly cells: readonly unknown[];
+  readonly changed: readonly number[];
+  /** The first field that could not be computed, with what is wrong; its own words stay out of the log. */
+  readonly fault?: { readonly index: number; readonly hint: string };
+};
+
+/** Computes the derived fields that read one of `changed`. */
+export function computeAfter(schema: StateSchema, cells: readonly unknown[], changed: readonly number[]): Recomputed {
+  let after: unknown[] | undefined;
+  const recomputed: number[] = [];
+  for (const { index, reads, computed } of schema.computed) {
+    if (!reads.some((read) => changed.includes(read))) continue;
+    const value = computedValue(computed, viewsOf(schema, cells, reads));
+    if (typeof value === 'string') return { cells, changed: [], fault: { index, hint: value } };
+    const kind = schema.kinds[index] as FieldKind;
+    if (sameJson(kind.json(cells[index]), value.json)) continue;
+    after ??= cells.slice();
+    after[index] = derivedCell(value.json);
+    recomputed.push(index);
+  }
+  return { cells: after ?? cells, changed: recomputed };
+}
+
+/** The value as JSON; a sentence when there is none. */
+function computedValue(computed: Computed, views: { readonly [name: string]: unknown }): { readonly json: Json } | string {
+  try {
+    const json = frozen(JSON.parse(canonical(computed.compute(views))) as Json);
+    const fault = computed.type.fault(json);
+    return fault === undefined ? { json } : `The computed value ${fault.message}.`;
+  } catch {
+    return 'It cannot be computed: its function threw, or gave what JSON cannot say.';
+  }
+}
+
+/** The indexes of all fields. */
+export function allFields(schema: StateSchema): readonly number[] {
+  return schema.names.map((_, i) => i);
+}
+
+function ignore(): void {}

@@ -157,8 +157,9 @@ function checkBase(trial: Trial): boolean {
     });
     return false;
   }
-  // A view as new as the newest that its agent has used is never below the horizon.
-  if (base < bench.stamp.depth - 1 && base < bench.horizon()) {
+  const isOlderThanOwn = base < bench.stamp.depth - 1;
+  // A view as new as the newest that its agent has used is below the horizon only where the definition's own has passed it.
+  if (base < bench.revision - 1 - bench.schema.horizon || (isOlderThanOwn && base < bench.horizon())) {
     trial.refuse('/base', {
       code: 'stale_base',
       rule: 'horizon',

@@ -2,6 +2,7 @@
  * A small team on one space, for examples: every call seals one round, and the log is kept.
  */
 import type { SystemEvent } from '../entry.ts';
+import { OplusError } from '../error.ts';
 import type { Verdict } from '../issue.ts';
 import type { JsonObject } from '../json.ts';
 import type { Proposal } from '../proposal.ts';
@@ -40,9 +41,20 @@ export type SmallTeam = {
   events(...events: readonly SystemEvent[]): Sealed;
 };
 
+/** Why a definition does not load. Throws when it does. */
+export function loadError<F extends Fields>(given: Partial<StateDefinition<F>> & { readonly fields: F }): OplusError {
+  try {
+    loadState({ name: 'example', version: 1, ...given }, sha256);
+  } catch (error) {
+    if (error instanceof OplusError) return error;
+    throw error;
+  }
+  throw new Error('the definition loads');
+}
+
 /** A team whose agents have joined at revision 0. A role follows the name after a colon: `boss:lead`. */
-export function smallTeam(
-  given: Partial<StateDefinition> & { readonly fields: Fields },
+export function smallTeam<F extends Fields>(
+  given: Partial<StateDefinition<F>> & { readonly fields: F },
   agents: readonly string[] = ['a', 'b', 'c'],
 ): SmallTeam {
   const schema = loadState({ name: 'example', version: 1, ...given }, sha256);

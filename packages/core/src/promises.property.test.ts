@@ -13,6 +13,8 @@ import {
   lostUpdate,
   naivePlay,
   play,
+  runsOf,
+  SAMPLE_KINDS,
   SAMPLE_STATES,
   sampleState,
   storedHistories,
@@ -20,7 +22,7 @@ import {
 import type { History, Play } from './testing/index.ts';
 
 /** Generated histories per promise. */
-const HISTORIES = 10_000;
+const HISTORIES = runsOf();
 
 const corpus = storedHistories(new URL('../../../test/race/corpus/', import.meta.url));
 const stored: [History, number][] = corpus.map(({ history, seed }) => [history, seed]);
@@ -71,9 +73,14 @@ describe('promises', () => {
         for (const part of Object.values(kind.parts ?? {})) names.add(`${kind.name}/${part.name}`);
       }
     }
-    const leaves = ['cas', 'claim', 'counter', 'log', 'lww', 'machine', 'max', 'min', 'quota', 'set'];
     expect([...names]).toEqual(
-      expect.arrayContaining([...leaves, 'map', 'records', 'map/map', 'map/records', 'records/map', 'records/counter']),
+      expect.arrayContaining([
+        ...SAMPLE_KINDS.map((sample) => sample.kind),
+        'map/map',
+        'map/records',
+        'records/map',
+        'records/counter',
+      ]),
     );
     expect([...names].filter((name) => name.startsWith('map/')).length).toBeGreaterThanOrEqual(8);
     expect([...names].filter((name) => name.startsWith('records/')).length).toBeGreaterThanOrEqual(8);

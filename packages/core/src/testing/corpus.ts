@@ -1,5 +1,8 @@
 /**
  * Stored counterexamples of histories: every one that was ever found is replayed first.
+ *
+ * Numbers of sample states up to 47 stay what they are. A history on a later one is stored with the specs of its state in
+ * the number's place, as those numbers move with every new kind.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { History } from './histories.ts';

@@ -14,15 +14,20 @@ import type { Space } from '../space.ts';
 import { unbornSpace } from '../space.ts';
 import { choiceOf } from './choice.ts';
 import type { Choice } from './choice.ts';
-import { IDS, intentFrom, KEYS } from './intents.ts';
-import { SAMPLE_STATES, sampleState } from './sample-state.ts';
+import { IDS, KEYS } from './intents.ts';
+import { SAMPLE_STATES, sampleState, stateOf } from './sample-state.ts';
 import type { SampleState } from './sample-state.ts';
+import { intentFrom } from './samples/registry.ts';
+import type { FieldSpec } from './spec.ts';
 
 /** One proposal to be made: whose, on a view how many revisions old, and what (see `choiceOf`). */
 export type Step = readonly [agent: number, lag: number, what: number];
 
-/** `state` is the number of a sample state. */
-export type History = { readonly state: number; readonly rounds: readonly (readonly Step[])[] };
+/** `state` is the number of a sample state, or the specs of one: stored histories must not name a number that may move. */
+export type History = {
+  readonly state: number | { readonly [name: string]: FieldSpec };
+  readonly rounds: readonly (readonly Step[])[];
+};
 
 export type PlayedRound = {
   readonly events: readonly SystemEvent[];
@@ -44,7 +49,7 @@ export function histories(states: fc.Arbitrary<number> = fc.nat(SAMPLE_STATES - 
 }
 
 /** Plays a history. `state` and `sealWith` replace the sample and the real seal: for tests of the tests. */
-export function play(history: History, state: SampleState = sampleState(history.state), sealWith: typeof seal = seal): Play {
+export function play(history: History, state: SampleState = stateFor(history), sealWith: typeof seal = seal): Play {
   const start = born(state);
   let { space } = start;
   const spaces = [space];
@@ -87,6 +92,10 @@ export function admittedOf(proposal: Proposal, isSorted: boolean = true): Admitt
   const gated = admit(text, proposal.agent);
   if (!gated.ok) throw new Error(`the gate turned a generated proposal away: ${JSON.stringify(gated.issues)}`);
   return gated.value;
+}
+
+function stateFor({ state }: History): SampleState {
+  return typeof state === 'number' ? sampleState(state) : stateOf(state);
 }
 
 const births = new WeakMap<SampleState, Sealed>();

@@ -3,7 +3,7 @@
  *
  * `sealWith` is the seal under test; tests of the tests pass faulty ones.
  */
-import type { Json, JsonObject } from '../json.ts';
+import type { Json } from '../json.ts';
 import { canonical, utf8Bytes } from '../json.ts';
 import type { Admitted } from '../proposal.ts';
 import { fold, replay } from '../replay.ts';
@@ -14,8 +14,7 @@ import { shuffled } from './choice.ts';
 import { admittedOf } from './histories.ts';
 import type { Play } from './histories.ts';
 import { gaugeIsInRange, gaugeStepsAreSmall } from './sample-state.ts';
-import { isOf } from './spec.ts';
-import type { FieldSpec } from './spec.ts';
+import { kindOf } from './samples/registry.ts';
 
 /** T1: each round again, in other orders, with duplicates, and with a second text under some dots. */
 export function brokenConfluence(played: Play, seed: number, sealWith: typeof seal = seal): string | undefined {
@@ -62,7 +61,7 @@ export function brokenBounds(played: Play, sealWith: typeof seal = seal): string
   for (const [revision, space] of played.spaces.entries()) {
     const json = stateJson(space);
     for (const [name, spec] of Object.entries(played.state.specs)) {
-      const wrong = outside(spec, json[name] as Json);
+      const wrong = kindOf(spec).outside(spec, json[name] as Json);
       if (wrong !== undefined) return `revision ${revision}: ${name} ${wrong}`;
     }
     if (utf8Bytes(canonical(json)) > played.state.schema.bytesMax)
@@ -114,43 +113,4 @@ function marksOfRefused(played: Play, revision: number, before: Space, sealWith:
   const again = sealWith(before, { term: 1, events, proposals });
   const isSame = again.space.digests.every((digest, i) => digest === sealed.space.digests[i]);
   return isSame ? undefined : `revision ${revision}: a refused proposal left a mark`;
-}
-
-function outside(spec: FieldSpec, json: Json): string | undefined {
-  switch (spec.kind) {
-    case 'cas':
-    case 'lww':
-      return json === null || isOf(spec.of, json) ? undefined : `holds ${canonical(json)}`;
-    case 'max':
-    case 'min':
-    case 'quota':
-      return (json as number) >= spec.lo && (json as number) <= spec.hi ? undefined : `is ${String(json)}`;
-    case 'counter':
-      return Number.isSafeInteger(json) ? undefined : `is ${String(json)}`;
-    case 'machine':
-      return Object.hasOwn(spec.moves, json as string) ? undefined : `is ${String(json)}`;
-    case 'claim':
-      return undefined;
-    case 'set':
-    case 'log': {
-      const cap = spec.kind === 'set' ? spec.cap : spec.keep;
-      const items = json as readonly Json[];
-      return items.length <= cap && items.every((item) => isOf(spec.of, item)) ? undefined : `holds ${canonical(json)}`;
-    }
-    case 'map':
-    case 'records': {
-      const entries = Object.entries(json as JsonObject);
-      if (entries.length > spec.cap) return `has ${entries.length} keys`;
-      for (const [key, value] of entries) {
-        const wrong =
-          spec.kind === 'map'
-            ? outside(spec.of, value)
-            : Object.entries(value as JsonObject)
-                .map(([name, cell]) => outside(spec.cells[name] as FieldSpec, cell))
-                .find((found) => found !== undefined);
-        if (wrong !== undefined) return `/${key} ${wrong}`;
-      }
-      return undefined;
-    }
-  }
 }

@@ -1,5 +1,9 @@
 /**
  * A pool of random state definitions that together hold every kind, alone, beside others and nested.
+ *
+ * Stored histories name the first 48 by number, so these are drawn from the first kinds alone and stay what they are: each
+ * simple field of those alone, then random states. From 48 on the same again: each simple field of the later kinds alone,
+ * then random states that draw from all kinds, two for each. These move whenever a kind is added.
  */
 import type { Field } from '../field-kind.ts';
 import type { JsonObject } from '../json.ts';
@@ -7,7 +11,8 @@ import { field, loadState } from '../state-schema.ts';
 import type { Rule, StateSchema } from '../state-schema.ts';
 import { choiceOf, numbersFrom } from './choice.ts';
 import { sha256 } from './sha256.ts';
-import { fieldOf, specFrom } from './spec.ts';
+import { FIRST_KINDS, fieldOf, LATER_KINDS, SAMPLE_KINDS, specFrom } from './samples/registry.ts';
+import type { SampleKind } from './sample-kind.ts';
 import type { FieldSpec } from './spec.ts';
 
 /** A definition, compiled, with the plain data it was made of. `hasGauge`: the invariant and the transition below are in force. */
@@ -19,7 +24,12 @@ export type SampleState = {
   readonly guarded: string | undefined;
 };
 
-export const SAMPLE_STATES = 48;
+/** How many sample states stored histories may name by number. */
+const FIRST_STATES = 48;
+
+const laterSimple = LATER_KINDS.flatMap((sample) => sample.simple);
+
+export const SAMPLE_STATES: number = FIRST_STATES + laterSimple.length + 2 * SAMPLE_KINDS.length;
 
 /** The state of that number, from 0 to `SAMPLE_STATES` - 1. Compiled once. */
 export function sampleState(number: number): SampleState {
@@ -50,44 +60,19 @@ export function gaugeStepsAreSmall(before: JsonObject, after: JsonObject): boole
 
 const pool = new Map<number, SampleState>();
 
-/** One plain spec of every kind; the first samples are these alone. */
-const SIMPLE: readonly FieldSpec[] = [
-  { kind: 'cas', of: 'text' },
-  { kind: 'lww', of: 'text', start: 'a' },
-  { kind: 'counter', start: 0 },
-  { kind: 'max', lo: 0, hi: 6, start: 0 },
-  { kind: 'min', lo: 0, hi: 6, start: 6 },
-  { kind: 'quota', lo: 0, hi: 4, start: 2 },
-  { kind: 'claim' },
-  { kind: 'machine', start: 'todo', moves: { todo: ['doing'], doing: ['todo', 'done'], done: [] } },
-  { kind: 'set', of: 'text', cap: 3 },
-  { kind: 'log', of: 'text', keep: 3, order: 'commit' },
-  { kind: 'log', of: 'text', keep: 3, order: 'stamp' },
-  { kind: 'map', of: { kind: 'counter', start: 0 }, cap: 3 },
-  { kind: 'map', of: { kind: 'map', of: { kind: 'cas', of: 'text' }, cap: 2 }, cap: 2 },
-  { kind: 'records', cells: { n: { kind: 'counter', start: 0 }, x: { kind: 'cas', of: 'text' }, y: { kind: 'claim' } }, cap: 3 },
-  {
-    kind: 'map',
-    cap: 2,
-    of: {
-      kind: 'records',
-      cap: 2,
-      cells: {
-        n: { kind: 'counter', start: 0 },
-        x: { kind: 'log', of: 'text', keep: 2, order: 'commit' },
-        y: { kind: 'lww', of: 'text' },
-      },
-    },
-  },
-];
+const firstSimple = FIRST_KINDS.flatMap((sample) => sample.simple);
 
 function stateFrom(number: number): SampleState {
-  const alone = SIMPLE[number];
-  if (alone !== undefined) return compile({ f: alone }, undefined);
+  const isFirst = number < FIRST_STATES;
+  const alone = isFirst ? firstSimple[number] : laterSimple[number - FIRST_STATES];
+  return alone === undefined ? randomState(number, isFirst ? FIRST_KINDS : SAMPLE_KINDS) : compile({ f: alone }, undefined);
+}
+
+function randomState(number: number, kinds: readonly SampleKind[]): SampleState {
   const next = numbersFrom(number);
   const count = 1 + (next() % 3);
   const specs: { [name: string]: FieldSpec } = {};
-  for (let i = 0; i < count; i += 1) specs[`f${i}`] = specFrom(choiceOf(next() * 1000 + (next() % 1000)), 0);
+  for (let i = 0; i < count; i += 1) specs[`f${i}`] = specFrom(choiceOf(next() * 1000 + (next() % 1000)), 0, kinds);
   if (next() % 2 === 0) specs['gauge'] = { kind: 'counter', start: 0 };
   return compile(specs, next() % 3 === 0 ? 'f0' : undefined);
 }

@@ -40,6 +40,8 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
   const rounds: NaiveRound[] = [];
   for (const [revision, round] of played.rounds.entries()) {
     if (revision === 0) continue;
+    // The oldest view that anybody may still hold: views only grow newer.
+    const horizon = Math.min(revision, ...depths.values()) - 1;
     for (const event of round.events) if (event.kind === 'join') depths.set(event.agent, revision + 1);
     const members = round.proposals.map(({ proposal }) => ({ proposal, stamp: stampFor(proposal, depths, revision) }));
     members.sort((a, b) => admitOrder(a.stamp, b.stamp));
@@ -51,7 +53,8 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
       for (const [other, at] of sealed) if (at <= proposal.base.revision || isEarlierOwn(other, proposal)) past.add(other);
       const trial = new NaiveTrial(stamp, roleOf(proposal.agent), past);
       const copy = structuredClone(cells);
-      const accepted = judge(state, copy, proposal, trial);
+      const isStale = proposal.base.revision < Math.min(horizon, stamp.depth - 1);
+      const accepted = !isStale && judge(state, copy, proposal, trial);
       if (accepted) cells = copy;
       sealed.set(dot, revision);
       verdicts.push({

@@ -12,12 +12,17 @@ import { malformed } from './refusal.ts';
 export type Change =
   | { readonly kind: 'set'; readonly value: Json }
   | { readonly kind: 'remove' }
+  | { readonly kind: 'append'; readonly values: readonly Json[] }
   | { readonly kind: 'within'; readonly changes: ReadonlyMap<string, Change> };
 
-/** The value after the change; `undefined` when it is removed. Changes below something that is no object make one. */
+/**
+ * The value after the change; `undefined` when it is removed. Changes below something that is no object make one, and an append
+ * to something that is no list makes one.
+ */
 export function changed(current: Json | undefined, change: Change): Json | undefined {
   if (change.kind === 'set') return change.value;
   if (change.kind === 'remove') return undefined;
+  if (change.kind === 'append') return [...(Array.isArray(current) ? (current as readonly Json[]) : []), ...change.values];
   const before: JsonObject = isJsonObject(current ?? null) ? (current as JsonObject) : {};
   const after = new Map(Object.entries(before));
   for (const [key, below] of change.changes) {
@@ -39,8 +44,9 @@ export function keyedChanges(
   if (change.kind === 'within') return change.changes;
   const absent = live.map(([key]): readonly [string, Change] => [key, { kind: 'remove' }]);
   if (change.kind === 'remove') return new Map(absent);
-  if (!isJsonObject(change.value)) {
-    complain(path, malformed(rule, 'This takes an object of keys.', change.value));
+  if (change.kind === 'append' || !isJsonObject(change.value)) {
+    const value = change.kind === 'append' ? change.values : change.value;
+    complain(path, malformed(rule, 'This takes an object of keys.', value));
     return undefined;
   }
   const given = Object.entries(change.value).map(([key, value]): readonly [string, Change] => [key, { kind: 'set', value }]);

@@ -23,6 +23,8 @@ export type {
   Traversable,
   ViewOf,
 } from './field-kind.ts';
+export type { Imported } from './imports.ts';
+export { fromJsonPatch, fromMergePatch, fromPaperAnswer } from './imports.ts';
 export type { Issue, IssueCode, Outcome, Outcomes, Recovery, Verdict } from './issue.ts';
 export { isRetryable, ISSUES_MAX } from './issue.ts';
 export type { Json, JsonObject, Sha256 } from './json.ts';

@@ -7,6 +7,7 @@
  * locking", for fencing. SPEC: CLM1-CLM6.
  */
 import { z } from 'zod';
+import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { AGENT_PATTERN, decodeMark, encodeMark, summed } from '../dot.ts';
@@ -57,7 +58,10 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
       additionalProperties: false,
     }),
     assign: (cell, change, path, complain) => {
-      if (change.kind === 'remove') return cell.holder === undefined ? undefined : { release: true };
+      const wanted = changed(kind.json(cell), change) ?? null;
+      const holder = isJsonObject(wanted) ? (wanted['holder'] ?? null) : wanted;
+      if (holder === (cell.holder ?? null)) return undefined;
+      if (holder === null) return { release: true };
       complain(path, malformed('claim', 'A claim is not set; use {claim: true}, {release: true} or {handoff: {to}}.'));
       return undefined;
     },

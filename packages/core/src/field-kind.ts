@@ -92,6 +92,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   readonly verbs: readonly string[];
   /** One line for a prompt: what the field takes. */
   readonly summary: string;
+  /** The roles that the kind's own options name: a definition must declare them. */
+  readonly roles?: readonly string[];
   /** How the value is computed, for a field that nobody writes. */
   readonly computed?: Computed;
   /** The kinds of what stands below, by name; `*` stands for keys that agents choose. */
@@ -164,6 +166,11 @@ export type IntentOf<F> = F extends Field<unknown, infer Intent> ? Intent : neve
 export function restrictionsOf(kind: FieldKind): readonly FieldMeta[] {
   const own = kind.meta?.writers === undefined ? [] : [kind.meta];
   return [...own, ...Object.values(kind.parts ?? {}).flatMap(restrictionsOf)];
+}
+
+/** Every role that a kind and what is below it name, as writers or in options of their own. */
+export function rolesOf(kind: FieldKind): readonly string[] {
+  return [...(kind.meta?.writers ?? []), ...(kind.roles ?? []), ...Object.values(kind.parts ?? {}).flatMap(rolesOf)];
 }
 
 /** What the schema digest covers of a kind, of who may write it and of how much one patch may erase. */

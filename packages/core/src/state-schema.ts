@@ -7,7 +7,7 @@
  */
 import { TRUST_MAX } from './dot.ts';
 import { OplusError } from './error.ts';
-import { declared, restrictionsOf } from './field-kind.ts';
+import { declared, rolesOf } from './field-kind.ts';
 import type { Field, FieldKind, FieldMeta, IntentOf, ViewOf } from './field-kind.ts';
 import type { Json, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
@@ -247,9 +247,7 @@ function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles
     }
   }
   kinds.forEach((kind, i) => {
-    const stranger = restrictionsOf(kind)
-      .flatMap((meta) => meta.writers ?? [])
-      .find((role) => !roles.has(role));
+    const stranger = rolesOf(kind).find((role) => !roles.has(role));
     if (stranger !== undefined)
       throw invalid(
         `/fields/${names[i] ?? ''}`,

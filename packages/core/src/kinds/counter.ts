@@ -14,6 +14,8 @@ import type { Field, FieldKind, Grade } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { JsonObject } from '../json.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
+import { escrow } from './escrow.ts';
+import type { EscrowIntent, EscrowOptions, EscrowView } from './escrow.ts';
 import { integerRange, isInteger } from './integer-range.ts';
 import type { RangeOptions } from './integer-range.ts';
 
@@ -24,8 +26,17 @@ export function counter(options: { readonly start?: number } = {}): Field<number
   return sum('counter', { start: options.start ?? 0 }, { letter: 'A', why: 'a sum of whole numbers' });
 }
 
-/** A sum that stays within `lo` and `hi`, both inclusive; an increment that would cross is refused. */
-export function quota(options: Required<RangeOptions>): Field<number, CounterIntent> {
+/** A quota that admits: each increment that fits, in the order of the log. */
+export type AdmitOptions = Required<RangeOptions> & { readonly mode?: 'admit' };
+
+/**
+ * A sum that stays within `lo` and `hi`, both inclusive; what would cross is refused. In mode `admit`, the default, each
+ * increment is judged from the sum as it stands; in mode `escrow` each agent spends its own share (escrow.ts).
+ */
+export function quota(options: AdmitOptions): Field<number, CounterIntent>;
+export function quota(options: EscrowOptions): Field<EscrowView, EscrowIntent>;
+export function quota(options: AdmitOptions | EscrowOptions): Field<number, CounterIntent> | Field<EscrowView, EscrowIntent> {
+  if (options.mode === 'escrow') return escrow(options);
   return sum('quota', options, { letter: 'B', why: 'when there is not room for all, the first in the log get it' });
 }
 

@@ -104,5 +104,6 @@ export { defineState, field, loadState } from './state-schema.ts';
 export type { JsonFault, StrictJson } from './strict-json.ts';
 export { readStrictJson, stringFault } from './strict-json.ts';
 export { trieAt, trieEntries } from './trie.ts';
+export { samplesOf } from './value-samples.ts';
 export type { VersionVector } from './version-vector.ts';
 export { areConcurrent, includes, isWithin, join, newestOf } from './version-vector.ts';

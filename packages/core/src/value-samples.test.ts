@@ -57,6 +57,7 @@ describe('samples of a type', () => {
     expect(of(z.enum(['a', 'b', 'c']).nullable())).toBe(4);
     expect(of(z.int().min(3).max(7))).toBe(5);
     expect(of(z.strictObject({ a: z.boolean(), b: z.int().min(0).max(2) }))).toBe(6);
+    expect(of(z.strictObject({ a: z.boolean().optional(), b: z.int().min(0).max(2).optional() }))).toBe(12);
     expect(of(z.string().max(1))).toBe(Infinity);
   });
 });

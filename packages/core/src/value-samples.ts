@@ -13,7 +13,7 @@ export function samplesOf(schema: JsonSchema, count: number): readonly Json[] {
   return distinct(candidates(schema, count), count);
 }
 
-/** How many values a type has, `Infinity` when that is not worth counting. */
+/** How many values a type has at most, `Infinity` when that is not worth counting. */
 export function cardinalityOf(schema: JsonSchema): number {
   const choices = schema['anyOf'] ?? schema['oneOf'];
   if (Array.isArray(choices)) return (choices as readonly JsonSchema[]).reduce((sum, choice) => sum + cardinalityOf(choice), 0);
@@ -28,11 +28,13 @@ export function cardinalityOf(schema: JsonSchema): number {
       const { lo, hi } = rangeOf(schema);
       return Math.max(0, Math.floor(hi) - Math.ceil(lo) + 1);
     }
-    case 'object':
-      return Object.values((schema['properties'] ?? {}) as { readonly [key: string]: JsonSchema }).reduce(
-        (product, property) => product * cardinalityOf(property),
+    case 'object': {
+      const required = (schema['required'] ?? []) as readonly string[];
+      return Object.entries((schema['properties'] ?? {}) as { readonly [key: string]: JsonSchema }).reduce(
+        (product, [key, property]) => product * (cardinalityOf(property) + (required.includes(key) ? 0 : 1)),
         1,
       );
+    }
     default:
       return Infinity;
   }
@@ -109,7 +111,7 @@ function matchesOf(pattern: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => {
     let text = '';
     for (const [, piece = '', least, sign] of pattern.slice(1, -1).matchAll(PIECE)) {
-      const fitting = [...ALPHABET].filter((char) => new RegExp(`^${piece}$`, 'u').test(char));
+      const fitting = ALPHABET.split('').filter((char) => new RegExp(`^${piece}$`, 'u').test(char));
       const times = least === undefined ? (sign === '?' || sign === '*' ? 0 : 1) : Number(least);
       text += (fitting[i % Math.max(1, fitting.length)] ?? '').repeat(times);
     }

@@ -13,44 +13,53 @@ import { isJsonObject } from '../json.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 
-/** `turned` is the revision at which the younger generation began. */
-export type Graves = { readonly young: Trie<Mark>; readonly old: Trie<Mark>; readonly turned: number; readonly floor: number };
+/** What one tombstone holds: the mark of a drop, or those of removes by several agents, the newest last. */
+type Grave = Mark | readonly Mark[];
 
-export const NO_GRAVES: Graves = { young: emptyTrie(), old: emptyTrie(), turned: 0, floor: 0 };
+/** `turned` is the revision at which the younger generation began. */
+export type Graves<G extends Grave = Mark> = {
+  readonly young: Trie<G>;
+  readonly old: Trie<G>;
+  readonly turned: number;
+  readonly floor: number;
+};
+
+export const NO_GRAVES: Graves<never> = { young: emptyTrie(), old: emptyTrie(), turned: 0, floor: 0 };
 
 /** Most tombstones in one generation. */
 export const GRAVES_MAX = 1024;
 
-/** The mark of the drop of this absent key, or of what may have been one; `undefined` when no base can predate a drop of it. */
-export function graveOf(graves: Graves, key: string): Mark | undefined {
+/** The tombstone of this key, or the mark of what may have been one; `undefined` when no base can predate a drop of it. */
+export function graveOf<G extends Grave>(graves: Graves<G>, key: string): G | Mark | undefined {
   const known = trieAt(graves.young, key) ?? trieAt(graves.old, key);
   if (known !== undefined || graves.floor === 0) return known;
   return { agent: '', n: 0, revision: graves.floor };
 }
 
-/** The tombstones with one more. */
-export function withGrave(graves: Graves, key: string, mark: Mark, horizon: number): Graves {
-  const isOldSpent = graves.turned <= horizon && mark.revision > graves.turned;
+/** The tombstones with one more, or another one of this key. */
+export function withGrave<G extends Grave>(graves: Graves<G>, key: string, grave: G, horizon: number): Graves<G> {
+  const { revision } = isList(grave) ? (grave.at(-1) as Mark) : grave;
+  const isOldSpent = graves.turned <= horizon && revision > graves.turned;
   const isFull = graves.young.size >= GRAVES_MAX;
-  if (!isOldSpent && !isFull) return { ...graves, young: trieWith(graves.young, key, mark) };
+  if (!isOldSpent && !isFull) return { ...graves, young: trieWith(graves.young, key, grave) };
   const floor = isOldSpent || graves.old.size === 0 ? graves.floor : graves.turned;
-  return { young: trieWith(emptyTrie<Mark>(), key, mark), old: graves.young, turned: mark.revision, floor };
+  return { young: trieWith(emptyTrie<G>(), key, grave), old: graves.young, turned: revision, floor };
 }
 
 /** The tombstones without that of a key that stands again. */
-export function withoutGrave(graves: Graves, key: string): Graves {
+export function withoutGrave<G extends Grave>(graves: Graves<G>, key: string): Graves<G> {
   const young = trieWithout(graves.young, key);
   const old = trieWithout(graves.old, key);
   return young === graves.young && old === graves.old ? graves : { ...graves, young, old };
 }
 
 /** Canonical JSON. O(n). */
-export function encodeGraves(graves: Graves): string {
+export function encodeGraves(graves: Graves<Grave>): string {
   return `{"floor":${graves.floor},"old":${encodeTrie(graves.old)},"turned":${graves.turned},"young":${encodeTrie(graves.young)}}`;
 }
 
 /** Inverse of `encodeGraves`. */
-export function decodeGraves(stored: Json | undefined): Graves {
+export function decodeGraves<G extends Grave = Mark>(stored: Json | undefined): Graves<G> {
   if (stored === undefined || !isJsonObject(stored)) return NO_GRAVES;
   return {
     young: decodeTrie(stored['young']),
@@ -61,22 +70,36 @@ export function decodeGraves(stored: Json | undefined): Graves {
 }
 
 /** Digest of all that `encodeGraves` writes. Cost: that of what changed. */
-export function gravesDigest(graves: Graves, sha256: Sha256): string {
-  return `"${trieDigest(graves.young, encodeMark, sha256)}","${trieDigest(graves.old, encodeMark, sha256)}",${graves.turned},${graves.floor}`;
+export function gravesDigest(graves: Graves<Grave>, sha256: Sha256): string {
+  return `"${trieDigest(graves.young, encodeGrave, sha256)}","${trieDigest(graves.old, encodeGrave, sha256)}",${graves.turned},${graves.floor}`;
 }
 
-function encodeTrie(trie: Trie<Mark>): string {
+function isList(grave: Grave): grave is readonly Mark[] {
+  return Array.isArray(grave);
+}
+
+function encodeGrave(grave: Grave): string {
+  return isList(grave) ? `[${grave.map(encodeMark).join()}]` : encodeMark(grave);
+}
+
+/** A list of marks holds lists, a mark begins with a name. */
+function decodeGrave(stored: Json): Grave | undefined {
+  if (!Array.isArray(stored) || !Array.isArray(stored[0])) return decodeMark(stored);
+  return (stored as readonly Json[]).flatMap((mark) => decodeMark(mark) ?? []);
+}
+
+function encodeTrie(trie: Trie<Grave>): string {
   return `{${trieSorted(trie)
-    .map(([key, mark]) => `${JSON.stringify(key)}:${encodeMark(mark)}`)
+    .map(([key, grave]) => `${JSON.stringify(key)}:${encodeGrave(grave)}`)
     .join()}}`;
 }
 
-function decodeTrie(stored: Json | undefined): Trie<Mark> {
-  let trie = emptyTrie<Mark>();
+function decodeTrie<G extends Grave>(stored: Json | undefined): Trie<G> {
+  let trie = emptyTrie<G>();
   if (stored === undefined || !isJsonObject(stored)) return trie;
   for (const [key, value] of Object.entries(stored)) {
-    const mark = decodeMark(value);
-    if (mark !== undefined) trie = trieWith(trie, key, mark);
+    const grave = decodeGrave(value);
+    if (grave !== undefined) trie = trieWith(trie, key, grave as G);
   }
   return trie;
 }

@@ -8,6 +8,7 @@ import type { Trie } from '../trie.ts';
 import { claim } from './claim.ts';
 import { counter } from './counter.ts';
 import { max } from './extremum.ts';
+import type { Graves } from './graves.ts';
 import { GRAVES_MAX, graveOf, NO_GRAVES, withGrave } from './graves.ts';
 import { log } from './log.ts';
 import { machine } from './machine.ts';
@@ -174,7 +175,7 @@ describe('map', () => {
   });
 
   test('[MAP9] tombstones are bounded; a view older than what was forgotten meets the floor instead', () => {
-    let graves = NO_GRAVES;
+    let graves: Graves = NO_GRAVES;
     for (let i = 0; i < GRAVES_MAX * 5; i += 1) graves = withGrave(graves, `k${i}`, { agent: 'a', n: i + 1, revision: i + 1 }, 0);
     expect(graves.young.size + graves.old.size).toBeLessThanOrEqual(2 * GRAVES_MAX);
     expect(graves.floor).toBeGreaterThan(0);

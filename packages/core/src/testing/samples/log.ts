@@ -19,6 +19,7 @@ type LogSpec = {
   readonly keep: number;
   readonly order: 'commit' | 'stamp';
   readonly id?: string;
+  readonly overflow?: 'keep-last' | 'reject';
 };
 type Entry = { readonly value: Json; readonly stamp: NaiveStamp; readonly at: number };
 
@@ -56,6 +57,7 @@ export const logSample: SampleKind<LogSpec, Entry[]> = {
       isChanged = true;
     }
     if (spec.order === 'stamp') cell.own.sort((a, b) => winOrder(a.stamp, b.stamp) || a.at - b.at);
+    if (spec.overflow === 'reject' && cell.own.length > spec.keep) return trial.refuse();
     if (isChanged) trial.change(cell);
   },
   json: (_, cell) => cell.own.map((entry) => entry.value),

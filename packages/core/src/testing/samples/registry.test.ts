@@ -26,6 +26,7 @@ const CHECKED: { readonly [kind: string]: string } = {
   cas: 'replacedUnseen invisible',
   claim: 'invisible',
   counter: 'count',
+  'grow-set': 'replacedUnseen invisible isQuiet',
   log: 'invisible isQuiet',
   lww: 'replacedUnseen invisible',
   machine: 'invisible',
@@ -34,7 +35,10 @@ const CHECKED: { readonly [kind: string]: string } = {
   min: 'invisible',
   quota: 'count',
   records: 'parts',
+  reduce: 'invisible',
+  'remove-wins': 'replacedUnseen invisible isQuiet',
   set: 'replacedUnseen invisible isQuiet',
+  'top-k': 'replacedUnseen invisible isQuiet',
 };
 
 describe('sample kinds', () => {

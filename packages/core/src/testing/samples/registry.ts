@@ -11,12 +11,16 @@ import type { FieldSpec } from '../spec.ts';
 import { claimSample } from './claim.ts';
 import { counterSample, quotaSample } from './counters.ts';
 import { maxSample, minSample } from './extrema.ts';
+import { growSetSample } from './grow-set.ts';
 import { logSample } from './log.ts';
 import { machineSample } from './machine.ts';
 import { mapSample } from './map.ts';
 import { recordsSample } from './records.ts';
+import { reduceSample } from './reduce.ts';
 import { casSample, lwwSample } from './registers.ts';
+import { removeWinsSample } from './remove-wins.ts';
 import { setSample } from './set.ts';
+import { topKSample } from './top-k.ts';
 
 /** The kinds of the sample states that stored histories name by number: this list never changes, nor does its order. */
 export const FIRST_KINDS: readonly SampleKind[] = [
@@ -35,7 +39,7 @@ export const FIRST_KINDS: readonly SampleKind[] = [
 ];
 
 /** The kinds that came after. */
-export const LATER_KINDS: readonly SampleKind[] = [];
+export const LATER_KINDS: readonly SampleKind[] = [topKSample, growSetSample, removeWinsSample];
 
 export const SAMPLE_KINDS: readonly SampleKind[] = [...FIRST_KINDS, ...LATER_KINDS];
 

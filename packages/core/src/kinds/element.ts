@@ -1,0 +1,46 @@
+/**
+ * Elements of sets: a value, and the marks of the adds that keep it there.
+ */
+import type { Mark } from '../dot.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Attempt } from '../field-kind.ts';
+import type { Json } from '../json.ts';
+import { canonical, frozen } from '../json.ts';
+import type { Trie } from '../trie.ts';
+import { emptyTrie, trieSorted, trieWith } from '../trie.ts';
+
+/** `marks` are of adds of which none saw another. */
+export type Element = { readonly value: Json; readonly marks: readonly Mark[] };
+
+/** The element with one more add, which takes the place of those that it has seen. */
+export function withAdd(element: Element | undefined, value: Json, attempt: Attempt): Element {
+  return { value, marks: [...unseenOf(element?.marks ?? [], attempt), attempt.mark] };
+}
+
+/** The marks that are not in the proposer's past. */
+export function unseenOf(marks: readonly Mark[], attempt: Attempt): readonly Mark[] {
+  return marks.filter((mark) => !attempt.sees(mark));
+}
+
+/** The values in the order of their texts. */
+export function elementValues(live: Trie<Element>): readonly Json[] {
+  return trieSorted(live).map(([, element]) => element.value);
+}
+
+export function encodeElement(element: Element): string {
+  return `[${canonical(element.value)},[${element.marks.map(encodeMark).join()}]]`;
+}
+
+/** Canonical JSON. O(n log n). */
+export function encodeElements(live: Trie<Element>): string {
+  const texts = trieSorted(live).map(([, element]) => encodeElement(element));
+  return `[${texts.join()}]`;
+}
+
+/** Inverse of `encodeElements`. */
+export function decodeElements(stored: Json | undefined): Trie<Element> {
+  let live = emptyTrie<Element>();
+  for (const [value, marks] of stored as readonly (readonly [Json, readonly Json[]])[])
+    live = trieWith(live, canonical(value), { value: frozen(value), marks: marks.flatMap((mark) => decodeMark(mark) ?? []) });
+  return live;
+}

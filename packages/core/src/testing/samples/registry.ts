@@ -39,7 +39,7 @@ export const FIRST_KINDS: readonly SampleKind[] = [
 ];
 
 /** The kinds that came after. */
-export const LATER_KINDS: readonly SampleKind[] = [topKSample, growSetSample, removeWinsSample];
+export const LATER_KINDS: readonly SampleKind[] = [topKSample, growSetSample, removeWinsSample, reduceSample];
 
 export const SAMPLE_KINDS: readonly SampleKind[] = [...FIRST_KINDS, ...LATER_KINDS];
 

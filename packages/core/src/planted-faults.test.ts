@@ -100,6 +100,18 @@ describe('tests of the tests', () => {
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
   });
 
+  test('[T5] a reduce that takes the first of several updates alone is found', () => {
+    const hasty = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) =>
+        kind.fold(cell, { updates: (op as { readonly updates: readonly Json[] }).updates.slice(0, 1) }, path, attempt),
+      );
+    for (const by of ['top', 'tail']) {
+      const specs: { readonly [name: string]: FieldSpec } = { r: { kind: 'reduce', by } };
+      expect(finds(stateOf(specs, hasty), lostUpdate)).toBe(true);
+      expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+    }
+  });
+
   test('[T7] a quota without its bound is found', () => {
     const loose = stateOf({ b: { kind: 'counter', start: 2 } }).schema.kinds[0] as FieldKind;
     const boundless = (kind: Field): Field => folded(kind, loose.fold);

@@ -1,0 +1,111 @@
+/**
+ * Invariant confluence: can two patches, each fine on the same state, together break a declared invariant?
+ *
+ * An invariant for which they cannot is held without asking the others (Bailis et al. 2014, "Coordination Avoidance in
+ * Database Systems"); one for which they can is what the seal is for: of two such patches the second is refused. States are
+ * searched breadth-first through patches of the declared types, so the pair that is shown is among the smallest. A search, no
+ * proof: it says how far it looked. SPEC: CFL1-CFL4.
+ */
+import type { FieldKind } from './field-kind.ts';
+import type { Json, JsonObject } from './json.ts';
+import { canonical } from './json.ts';
+import type { Sealed } from './seal.ts';
+import type { Space } from './space.ts';
+import { stateJson } from './space.ts';
+import { proposeAtOnce, stageOf } from './stage.ts';
+import type { CompiledRule, StateSchema } from './state-schema.ts';
+
+/** `states` and `pairs` say how much was tried. */
+export type Confluence = { readonly invariant: string; readonly states: number; readonly pairs: number } & (
+  | { readonly isConfluent: true }
+  | { readonly isConfluent: false; readonly counterexample: Clash }
+);
+
+/** Two patches that are each fine on `state`, and what the second is told when both come at once. */
+export type Clash = {
+  readonly state: JsonObject;
+  readonly one: JsonObject;
+  readonly other: JsonObject;
+  readonly hint: string;
+};
+
+/** Most states looked at for one invariant when no number is given. */
+const STATES = 200;
+
+/** Most patches tried in one state. */
+const PATCHES = 24;
+
+/** Tries every declared invariant on up to `states` states each. Cost: up to some hundred seals a state. */
+export function confluenceOf(schema: StateSchema, states: number = STATES): readonly Confluence[] {
+  return schema.rules.filter((rule) => rule.sort === 'invariant').map((rule) => search(schema, rule, states));
+}
+
+const AGENTS = ['ana', 'bo'] as const;
+
+function search(schema: StateSchema, rule: CompiledRule, statesMax: number): Confluence {
+  const patches = patchesOf(schema, rule);
+  const seen = new Set<string>();
+  const queue: Space[] = [born(schema)];
+  let pairs = 0;
+  for (const space of queue) {
+    const fine: (readonly [JsonObject, Space])[] = [];
+    for (const patch of patches) {
+      const sealed = propose(space, [patch]);
+      if (sealed.decided[0]?.verdict.kind === 'committed') fine.push([patch, sealed.space]);
+    }
+    for (const [i, [one]] of fine.entries()) {
+      for (const [other] of fine.slice(i)) {
+        pairs += 1;
+        const hint = refusalBy(rule, propose(space, [one, other]));
+        if (hint === undefined) continue;
+        const counterexample = { state: stateJson(space), one, other, hint };
+        return { invariant: rule.name, states: seen.size + 1, pairs, isConfluent: false, counterexample };
+      }
+    }
+    for (const [, next] of fine) {
+      const digest = canonical(stateJson(next));
+      if (seen.has(digest) || queue.length >= statesMax) continue;
+      seen.add(digest);
+      queue.push(next);
+    }
+  }
+  return { invariant: rule.name, states: queue.length, pairs, isConfluent: true };
+}
+
+/** What the invariant says to the one that came second, if it is what refused it. */
+function refusalBy(rule: CompiledRule, { decided }: Sealed): string | undefined {
+  for (const { verdict } of decided) {
+    if (verdict.kind !== 'rejected') continue;
+    const issue = verdict.issues.find((one) => one.code === 'invariant' && one.rule === rule.name);
+    if (issue !== undefined) return issue.hint;
+  }
+  return undefined;
+}
+
+/** Patches of the fields that the invariant reads, or that what it reads is computed from: one field each, then two. */
+function patchesOf(schema: StateSchema, rule: CompiledRule): readonly JsonObject[] {
+  const sources = schema.computed.filter(({ index }) => rule.reads.includes(index)).flatMap(({ reads }) => reads);
+  const indexes = [...new Set([...rule.reads, ...sources])];
+  const single = indexes.flatMap((index) => {
+    const kind = schema.kinds[index] as FieldKind;
+    return kind.samples().map((intent): readonly [string, Json] => [schema.names[index] as string, intent]);
+  });
+  const double = single.flatMap(([name, intent], i) =>
+    single.slice(i + 1).flatMap(([other, second]) => (other === name ? [] : [{ [name]: intent, [other]: second }])),
+  );
+  return [...single.map(([name, intent]) => ({ [name]: intent })), ...double].slice(0, PATCHES);
+}
+
+/** The round in which one or two agents propose. */
+function propose(space: Space, patches: readonly JsonObject[]): Sealed {
+  return proposeAtOnce(
+    space,
+    patches.map((patch, i) => [AGENTS[i] as string, patch]),
+  );
+}
+
+/** The agents join in the first two roles: an invariant may ask who acts. */
+function born(schema: StateSchema): Space {
+  const roles = [...schema.roles.keys()];
+  return stageOf(schema, { [AGENTS[0]]: roles[0] as string, [AGENTS[1]]: (roles[1] ?? roles[0]) as string });
+}

@@ -35,7 +35,7 @@ describe('quota in escrow mode', () => {
     const team = teamOf();
     team.ask('boss', grant('a', 5));
     expect(team.ask('b', { x: { inc: -1 } })).toMatchObject({
-      issues: [{ code: 'bound', rule: 'quota', have: 0, want: -1, recovery: 'change', hint: 'Your share is 0.' }],
+      issues: [{ code: 'bound', rule: 'escrow', have: 0, want: -1, recovery: 'change', hint: 'Your share is 0.' }],
     });
     expect(codesOf(team.ask('a', { x: { inc: -5 } }))).toEqual(['committed']);
     expect(team.ask('a', transfer('b', 1))).toMatchObject({ issues: [{ code: 'bound', hint: 'Your share is 0.' }] });

@@ -52,13 +52,13 @@ export type EscrowIntent =
 /** A sum whose room above `lo` is spent in shares. Throws `SCHEMA_INVALID` without a range, a cap or a role that grants. */
 export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> {
   const { start, shares: cap, granters } = options;
-  const { lo, hi } = integerRange('quota', { hi: Number.MAX_SAFE_INTEGER + Math.min(0, options.lo), ...options });
-  checkCap('quota', cap);
+  const { lo, hi } = integerRange('escrow', { hi: Number.MAX_SAFE_INTEGER + Math.min(0, options.lo), ...options });
+  checkCap('escrow', cap);
   if (!Number.isSafeInteger(hi - lo)) throw invalid(`${lo} to ${hi} is too wide`, 'The rights above lo must be countable.');
   if (granters.length === 0) throw invalid('an escrow that nobody deals out', 'Name the roles that may grant.');
   const bounds: Bounds = { hi, cap, granters };
   const kind: FieldKind<Escrow, EscrowOp> = {
-    name: 'quota',
+    name: 'escrow',
     grade: {
       letter: 'B',
       why: `spends and transfers draw on a share that their agent saw (A); grants from one pool, more than ${cap} shares${options.hi === undefined ? '' : ' and increments up to hi'} are admitted in the order of the log`,
@@ -104,7 +104,7 @@ export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> 
       const now = jsonOf(cell);
       const value = changed(now, change);
       if (!sameJson(now, value))
-        complain(path, malformed('quota', 'Neither sum nor shares are set; use inc, transfer or grant.', value));
+        complain(path, malformed('escrow', 'Neither sum nor shares are set; use inc, transfer or grant.', value));
       return undefined;
     },
     samples: () => [{ inc: 1 }, { inc: -1 }, { grant: { to: 'ada', amount: 1 } }, { transfer: { to: 'ada', amount: 1 } }],
@@ -118,7 +118,7 @@ export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> 
       return strictObject({ inc: { type: 'integer' }, transfer: moved, grant: moved });
     },
     fromModel: withoutNulls,
-    declaration: () => ({ kind: 'quota', mode: 'escrow', lo, hi, start, shares: cap, granters: granters.toSorted() }),
+    declaration: () => ({ kind: 'escrow', lo, hi, start, shares: cap, granters: granters.toSorted() }),
   };
   return kind;
 }
@@ -143,23 +143,26 @@ const RECEIPTS_MAX = 64;
 const NOTHING: Share = { own: 0, received: [] };
 
 function invalid(what: string, hint: string): OplusError {
-  return new OplusError('SCHEMA_INVALID', `quota: ${what}`, { hint });
+  return new OplusError('SCHEMA_INVALID', `escrow: ${what}`, { hint });
 }
 
 function read(intent: Json, path: string, complain: Complain): EscrowOp | undefined {
-  const found = readOneVerb(intent, 'quota', VERBS, path, complain);
+  const found = readOneVerb(intent, 'escrow', VERBS, path, complain);
   if (found === undefined) return undefined;
   const { verb, value } = found;
   if (verb === 'inc') {
     if (isInteger(value)) return { verb, amount: value };
-    complain(path, malformed('quota', 'inc takes a signed whole number below 2^53.', value));
+    complain(path, malformed('escrow', 'inc takes a signed whole number below 2^53.', value));
     return undefined;
   }
   const moved = isJsonObject(value) && Object.keys(value).length === 2 ? value : {};
   const { to = null, amount = null } = moved;
   if (typeof to === 'string' && AGENT_PATTERN.test(to) && isInteger(amount) && amount >= 1)
     return { verb: verb === 'grant' ? 'grant' : 'transfer', to, amount };
-  complain(path, malformed('quota', `${verb} takes the name of an agent and a whole number of at least 1: {to, amount}.`, value));
+  complain(
+    path,
+    malformed('escrow', `${verb} takes the name of an agent and a whole number of at least 1: {to, amount}.`, value),
+  );
   return undefined;
 }
 
@@ -175,7 +178,7 @@ function fold(bounds: Bounds, cell: Escrow, op: EscrowOp, path: string, attempt:
       const after = { ...cell, pool: cell.pool - op.amount, shares: received(cell.shares, op, attempt) };
       return withinCap(bounds, cell, after, path, attempt);
     }
-    attempt.refuse(path, outOfBounds('quota', cell.pool, op.amount, `The pool holds ${cell.pool}.`));
+    attempt.refuse(path, outOfBounds('escrow', cell.pool, op.amount, `The pool holds ${cell.pool}.`));
     return cell;
   }
   const before = seen(trieAt(cell.shares, agent) ?? NOTHING, attempt);
@@ -186,7 +189,7 @@ function fold(bounds: Bounds, cell: Escrow, op: EscrowOp, path: string, attempt:
   }
   const value = op.verb === 'inc' ? cell.value + by : cell.value;
   if (value > bounds.hi) {
-    attempt.refuse(path, outOfBounds('quota', cell.value, by, `There is room for ${bounds.hi - cell.value} more.`));
+    attempt.refuse(path, outOfBounds('escrow', cell.value, by, `There is room for ${bounds.hi - cell.value} more.`));
     return cell;
   }
   const left = withShare(cell.shares, agent, { ...before, own: before.own + by });
@@ -197,7 +200,7 @@ function fold(bounds: Bounds, cell: Escrow, op: EscrowOp, path: string, attempt:
 function withinCap(bounds: Bounds, cell: Escrow, after: Escrow, path: string, attempt: Attempt): Escrow {
   if (after.shares.size > bounds.cap && after.shares.size > cell.shares.size) {
     const hint = `At most ${bounds.cap} agents hold shares; one goes when it is spent.`;
-    attempt.refuse(path, outOfBounds('quota', cell.shares.size, after.shares.size, hint));
+    attempt.refuse(path, outOfBounds('escrow', cell.shares.size, after.shares.size, hint));
   }
   return { ...after, mark: summed(cell.mark, attempt.mark) };
 }
@@ -205,7 +208,7 @@ function withinCap(bounds: Bounds, cell: Escrow, after: Escrow, path: string, at
 function overdrawn(share: Share, by: number): ReturnType<typeof outOfBounds> {
   const later = totalOf(share) - share.own;
   const since = later === 0 ? '' : `, and ${later} more came after your view`;
-  const refusal = outOfBounds('quota', share.own, by, `Your share is ${share.own}${since}.`);
+  const refusal = outOfBounds('escrow', share.own, by, `Your share is ${share.own}${since}.`);
   return share.own + later + by < 0 ? refusal : { ...refusal, recovery: 're-read' };
 }
 

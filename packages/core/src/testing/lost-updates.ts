@@ -12,6 +12,7 @@ import type { Space } from '../space.ts';
 import type { Play } from './histories.ts';
 import { saw } from './leaf.ts';
 import type { Leaf } from './leaf.ts';
+import type { Count } from './sample-kind.ts';
 import { kindOf } from './samples/registry.ts';
 import type { FieldSpec } from './spec.ts';
 
@@ -93,16 +94,21 @@ function miscount(leaves: readonly Leaf[], before: JsonObject, after: JsonObject
     const count = kindOf(leaf.spec).count?.(leaf.spec, leaf.intent);
     if (count === undefined) continue;
     const isDropped = leaves.some((other) => other.spec === 'drop' && isBelow(leaf.path, other.path));
-    const known = sums.get(leaf.path) ?? (isDropped ? undefined : (at(before, leaf.tokens) as number | undefined)) ?? count.start;
+    const known = sums.get(leaf.path) ?? (isDropped ? undefined : countAt(before, leaf, count)) ?? count.start;
     sums.set(leaf.path, known + count.by);
   }
   for (const [path, sum] of sums) {
     const leaf = leaves.find((one) => one.path === path) as Leaf & { readonly spec: FieldSpec };
     if (leaves.some((other) => other.spec === 'drop' && isBelow(path, other.path))) continue;
-    const now = at(after, leaf.tokens) ?? kindOf(leaf.spec).count?.(leaf.spec, leaf.intent).start;
+    const count = kindOf(leaf.spec).count?.(leaf.spec, leaf.intent);
+    const now = countAt(after, leaf, count) ?? count?.start;
     if (now !== sum) return `${path} is ${String(now)}, the accepted increments make ${sum}`;
   }
   return undefined;
+}
+
+function countAt(json: JsonObject, { tokens }: Leaf, count: Count | undefined): number | undefined {
+  return at(json, count?.within === undefined ? tokens : [...tokens, count.within]) as number | undefined;
 }
 
 /** True for the path itself and all below it. */

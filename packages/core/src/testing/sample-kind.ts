@@ -56,9 +56,12 @@ export interface SampleKind<Spec extends FieldSpec = FieldSpec, Own = unknown> {
   invisible?(spec: Spec, leaf: Leaf, rivals: readonly Leaf[], json: Json | undefined): string | undefined;
   /** True when the verdict says of each part of the operation that it did nothing, or lost. */
   isQuiet?(spec: Spec, leaf: Leaf): boolean;
-  /** Where counting starts, and by how much the operation moves it: each round must move by the sum. */
-  count?(spec: Spec, verbs: JsonObject): { readonly start: number; readonly by: number };
+  /** What the operation counts: each round must move by the sum. */
+  count?(spec: Spec, verbs: JsonObject): Count;
 }
+
+/** Where counting starts, by how much the operation moves it, and the property of the value that holds it, if it is one. */
+export type Count = { readonly start: number; readonly by: number; readonly within?: string };
 
 /** Tells who made the operation at `path` that its effect is gone. */
 export type NaiveEvict = (path: string, dot: string) => void;

@@ -26,7 +26,9 @@ const CHECKED: { readonly [kind: string]: string } = {
   cas: 'replacedUnseen invisible',
   claim: 'invisible',
   counter: 'count',
+  escrow: 'count',
   'grow-set': 'replacedUnseen invisible isQuiet',
+  lattice: 'invisible',
   log: 'invisible isQuiet',
   lww: 'replacedUnseen invisible',
   machine: 'invisible',
@@ -39,6 +41,7 @@ const CHECKED: { readonly [kind: string]: string } = {
   'remove-wins': 'replacedUnseen invisible isQuiet',
   set: 'replacedUnseen invisible isQuiet',
   'top-k': 'replacedUnseen invisible isQuiet',
+  vote: 'invisible',
 };
 
 describe('sample kinds', () => {
@@ -88,7 +91,8 @@ describe('sample kinds', () => {
         const committed = Array.from({ length: 100 }, (_, seed) => intentFrom(spec, choiceOf(numbersFrom(seed)()))).filter(
           (intent) => {
             expect(field.verbs).toEqual(expect.arrayContaining(Object.keys(intent as JsonObject)));
-            return smallTeam({ fields: { f: field } }, ['ada']).ask('ada', { f: intent }).kind === 'committed';
+            const roles = { lead: { priority: 1 }, worker: { priority: 0 } };
+            return smallTeam({ fields: { f: field }, roles }, ['ada:lead']).ask('ada', { f: intent }).kind === 'committed';
           },
         );
         expect(committed.length).toBeGreaterThan(10);

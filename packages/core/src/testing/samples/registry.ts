@@ -12,6 +12,8 @@ import { claimSample } from './claim.ts';
 import { counterSample, quotaSample } from './counters.ts';
 import { maxSample, minSample } from './extrema.ts';
 import { growSetSample } from './grow-set.ts';
+import { escrowSample } from './escrow.ts';
+import { latticeSample } from './lattice.ts';
 import { logSample } from './log.ts';
 import { machineSample } from './machine.ts';
 import { mapSample } from './map.ts';
@@ -20,6 +22,7 @@ import { reduceSample } from './reduce.ts';
 import { casSample, lwwSample } from './registers.ts';
 import { removeWinsSample } from './remove-wins.ts';
 import { setSample } from './set.ts';
+import { voteSample } from './vote.ts';
 import { topKSample } from './top-k.ts';
 
 /** The kinds of the sample states that stored histories name by number: this list never changes, nor does its order. */
@@ -39,7 +42,7 @@ export const FIRST_KINDS: readonly SampleKind[] = [
 ];
 
 /** The kinds that came after. */
-export const LATER_KINDS: readonly SampleKind[] = [topKSample, growSetSample, removeWinsSample, reduceSample];
+export const LATER_KINDS: readonly SampleKind[] = [topKSample, growSetSample, removeWinsSample, reduceSample, latticeSample, voteSample, escrowSample];
 
 export const SAMPLE_KINDS: readonly SampleKind[] = [...FIRST_KINDS, ...LATER_KINDS];
 

@@ -6,13 +6,15 @@
  * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH6, SCH13.
  */
 import { TRUST_MAX } from './dot.ts';
+import { checkShape } from './definition-shape.ts';
 import { OplusError } from './error.ts';
 import { declared, rolesOf } from './field-kind.ts';
 import type { Field, FieldKind, FieldMeta, IntentOf, ViewOf } from './field-kind.ts';
-import type { Json, Sha256 } from './json.ts';
+import type { Json, JsonObject, Sha256 } from './json.ts';
 import { canonical } from './json.ts';
 import type { Computed } from './kinds/derived.ts';
 import { FIELD_NAME_HINT, isFieldName } from './field-name.ts';
+import { readStrictJson } from './strict-json.ts';
 import { allFields, computeAfter, initialCells, viewsOf } from './views.ts';
 
 export type Fields = { readonly [name: string]: Field };
@@ -76,8 +78,11 @@ export function defineState<const F extends Fields>(definition: StateDefinition<
   return definition;
 }
 
-/** A field kind with a line for people and models, or with the roles that may write it. */
+/** A field kind with a line for people and models, the roles that may write it, or a limit on erasures. Throws `SCHEMA_INVALID`. */
 export function field<V, I>(kind: Field<V, I>, meta: FieldMeta): Field<V, I> {
+  const { writers } = meta;
+  if (writers !== undefined && (!Array.isArray(writers) || writers.length === 0))
+    throw invalid('', 'writers is no list of roles', 'Name the roles that may write, or leave writers out for all.');
   return { ...kind, meta };
 }
 
@@ -118,6 +123,7 @@ export type StateSchema = {
 
 /** Compiles a definition. Throws `SCHEMA_INVALID` with the path of what is unsound and a hint. */
 export function loadState<F extends Fields>(given: StateDefinition<F>, sha256: Sha256): StateSchema {
+  checkShape(given);
   const definition = given as unknown as StateDefinition<Fields>;
   const names = Object.keys(definition.fields).sort();
   if (names.length === 0) throw invalid('', 'a state without fields', 'Declare at least one field.');
@@ -179,6 +185,9 @@ function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
       'Use the kinds of this package: cas(type), counter(), set(type, { cap }), ...',
     );
   }
+  const unsendable = unsendableIn(name, kind);
+  if (unsendable !== undefined)
+    throw invalid(`/fields/${name}`, `nobody could write ${name}: ${unsendable}`, 'Use values that a message can carry.');
   if (Object.values(kind.parts ?? {}).some(holdsComputed))
     throw invalid(`/fields/${name}`, `${name} holds a derived field below it`, 'A derived field stands at the top of a state.');
   const { eraseMax } = kind.meta ?? {};
@@ -189,6 +198,21 @@ function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
       'Give how many things one patch may erase: { eraseMax: 1 }.',
     );
   return kind;
+}
+
+/** Why the gate would turn away what the declaration asks for: hidden text, odd keys, too much depth. */
+function unsendableIn(name: string, kind: FieldKind): string | undefined {
+  const sent = kind.samples().map((intent): Json => ({ patch: { [name]: intent } }));
+  for (const value of [...textsIn(kind.declaration()), ...sent]) {
+    const read = readStrictJson(canonical(value));
+    if (!read.ok) return read.fault.message;
+  }
+  return undefined;
+}
+
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value as JsonObject).flatMap(textsIn) : [];
 }
 
 function holdsComputed(kind: FieldKind): boolean {

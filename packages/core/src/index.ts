@@ -45,7 +45,7 @@ export type { DerivedOptions } from './kinds/derived.ts';
 export { derived } from './kinds/derived.ts';
 export type { Provenance } from './provenance.ts';
 export { provenanceOf } from './provenance.ts';
-export type { ClaimIntent, ClaimView } from './kinds/claim.ts';
+export type { ClaimEnd, ClaimIntent, ClaimOptions, ClaimView } from './kinds/claim.ts';
 export { claim } from './kinds/claim.ts';
 export type { MapView, SetView } from './kinds/collection-view.ts';
 export type { AdmitOptions, CounterIntent } from './kinds/counter.ts';

@@ -17,6 +17,7 @@ import {
   SAMPLE_KINDS,
   SAMPLE_STATES,
   sampleState,
+  stateOf,
   storedHistories,
 } from './testing/index.ts';
 import type { History, Play } from './testing/index.ts';
@@ -63,6 +64,18 @@ describe('promises', () => {
 
   test('[SEAL9] every kind does what the naive model does', () => {
     holds(differsFromModel);
+  });
+
+  test('[EXP3] the histories end what stands, and try to end what does not', () => {
+    const seen = new Set<string>();
+    const state = stateOf({ f: { kind: 'claim', leaseMs: 100 } });
+    for (const history of fc.sample(histories(), { numRuns: 200, seed: 7 })) {
+      for (const { events, sealed } of play(history, state).rounds)
+        for (const event of events) {
+          if (event.kind === 'expire') seen.add(`${event.cause} ${String(sealed.events.includes(event))}`);
+        }
+    }
+    expect([...seen].toSorted()).toEqual(['deadline false', 'lease false', 'lease true', 'left false', 'left true']);
   });
 
   test('[SEAL9] the sample states hold every kind, alone and below map and records', () => {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { timersOf } from '../expiry.ts';
+import type { ExpiryCause } from '../field-kind.ts';
 import { viewsOfSpace } from '../projection.ts';
+import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import type { SmallTeam } from '../testing/index.ts';
+import { loadState } from '../state-schema.ts';
 import type { ClaimView } from './claim.ts';
 import { claim } from './claim.ts';
 import { map } from './map.ts';
@@ -26,7 +30,7 @@ describe('claim', () => {
     expect(codesOf(team.ask('b', { x: { handoff: { to: 'b' } } }))).toEqual(['not_owner']);
     expect(codesOf(team.ask('a', { x: { handoff: { to: 'b' } } }))).toEqual(['committed']);
     expect(codesOf(team.ask('a', { x: { release: true } }))).toEqual(['not_owner']);
-    expect(team.state).toEqual({ x: { holder: 'b' } });
+    expect(team.state).toEqual({ x: { holder: 'b', last: { holder: 'a', how: 'handed over', outcome: null } } });
   });
 
   test('[CLM3] the fencing number grows with every grant, also where a row or key was dropped in between', () => {
@@ -55,7 +59,7 @@ describe('claim', () => {
     expect(codesOf(team.ask('a', { x: { release: { outcome: 'x'.repeat(11) } } }))).toEqual(['bound']);
     team.ask('a', { x: { release: { outcome: 'half done' } } });
     team.ask('b', { x: { claim: true } });
-    expect(team.state).toEqual({ x: { holder: 'b', outcome: 'half done' } });
+    expect(team.state).toEqual({ x: { holder: 'b', last: { holder: 'a', how: 'released', outcome: 'half done' } } });
   });
 
   test('[CLM5] a release is of the grant that was seen, never of a later one', () => {
@@ -82,4 +86,97 @@ describe('claim', () => {
       expect(codesOf(team.ask('a', { x: patch }))).toEqual(['schema']);
     }
   });
+
+  test('[CLM7] how the last holding ended is part of the value, whoever holds it now', () => {
+    const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }) } });
+    expect(team.state).toEqual({ x: { holder: null, last: null } });
+    team.ask('a', { x: { claim: true } });
+    expect(team.state).toEqual({ x: { holder: 'a', last: null } });
+    team.ask('a', { x: { release: { outcome: 'half done' } } });
+    team.ask('b', { x: { claim: true } });
+    team.ask('b', { x: { release: true } });
+    expect(lastOf(team)).toEqual({ holder: 'b', how: 'released', outcome: null });
+    team.ask('c', { x: { claim: true } });
+    expect(lastOf(team)).toEqual({ holder: 'b', how: 'released', outcome: null });
+    expect(Object.isFrozen((viewsOfSpace(team.space)['x'] as ClaimView).last)).toBe(true);
+  });
+
+  test.each([
+    ['lease', { holder: null, last: { holder: 'a', how: 'expired', outcome: null } }],
+    ['left', { holder: null, last: { holder: 'a', how: 'left', outcome: null } }],
+    ['deadline', { holder: 'a', last: null }],
+  ] as const)('[CLM8] a lease ends when the log says so, by %s', (cause, after) => {
+    const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }), y: claim() } });
+    team.ask('a', { x: { claim: true }, y: { claim: true } });
+    expect(timersOf(team.space)).toEqual([{ path: '/x', token: 1, ms: 100, holder: 'a' }]);
+    expire(team, '/y', 1, cause);
+    expire(team, '/x', 1, cause);
+    expect(team.state).toEqual({ x: after, y: { holder: 'a', last: null } });
+    expect(timersOf(team.space)).toHaveLength(cause === 'deadline' ? 1 : 0);
+  });
+
+  test('[CLM8] what ends is the holding that the token names, never a later one or one below it', () => {
+    const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }) } });
+    team.ask('a', { x: { claim: true } });
+    team.ask('a', { x: { handoff: { to: 'b' } } });
+    for (const [path, token] of [
+      ['/x', 1],
+      ['/x', 3],
+      ['/x/y', 2],
+    ] as const)
+      expire(team, path, token, 'lease');
+    expect(team.state).toMatchObject({ x: { holder: 'b' } });
+    expire(team, '/x', 2, 'lease');
+    expect(team.state).toMatchObject({ x: { holder: null } });
+    expect(codesOf(team.ask('c', { x: { claim: true } }))).toEqual(['committed']);
+  });
+
+  test('[CLM9] whoever finds it held is told at once by whom, and whether it ends by itself', () => {
+    const team = smallTeam({ fields: { x: claim(), y: claim({ leaseMs: 100 }) } });
+    team.ask('a', { x: { claim: true }, y: { claim: true } });
+    const verdict = team.ask('b', { x: { claim: true }, y: { claim: true } });
+    expect(verdict).toMatchObject({
+      kind: 'rejected',
+      issues: [
+        { code: 'held', by: 'a', recovery: 'wait', hint: 'a holds it. Take other work, or wait for its release.' },
+        {
+          code: 'held',
+          by: 'a',
+          recovery: 'wait',
+          hint: 'a holds it. Take other work, or wait for its end: by release, or by itself 100 ms after the last word of a.',
+        },
+      ],
+      retry: { after: 2 },
+    });
+  });
+
+  test('[CLM10] who comes late to release is told how the holding ended, and may claim it again', () => {
+    const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }) } });
+    team.ask('a', { x: { claim: true } });
+    expire(team, '/x', 1, 'lease');
+    const late = { x: { release: { outcome: 'done' } } };
+    const hint = 'You held this claim until its lease ran out. Claim it first, if it is free.';
+    expect(team.ask('a', late)).toMatchObject({ issues: [{ code: 'not_owner', recovery: 'claim-again', hint }] });
+    expect(codesOf(team.ask('a', { x: { claim: true } }))).toEqual(['committed']);
+    expect(codesOf(team.ask('a', late))).toEqual(['committed']);
+    expect(lastOf(team)).toEqual({ holder: 'a', how: 'released', outcome: 'done' });
+  });
+
+  test('[CLM11] a lease is a whole number of milliseconds, and part of the definition', () => {
+    for (const leaseMs of [0, -1, 1.5, Infinity, Number.NaN])
+      expect(() => claim({ leaseMs })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    const ids = [undefined, 1, 2].map((leaseMs) => {
+      const x = claim(leaseMs === undefined ? {} : { leaseMs });
+      return loadState({ name: 'x', version: 1, fields: { x } }, sha256).id;
+    });
+    expect(new Set(ids).size).toBe(3);
+  });
 });
+
+function expire(team: SmallTeam, path: string, token: number, cause: ExpiryCause): void {
+  team.events({ kind: 'expire', path, token, cause });
+}
+
+function lastOf(team: SmallTeam): unknown {
+  return (team.state['x'] as { last: unknown }).last;
+}

@@ -2,59 +2,94 @@
  * `claim`: one holder at a time, first in canonical order.
  *
  * The fencing number of a grant is the revision at which it took effect; it grows with every grant and is handed to tools,
- * never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. A release
- * leaves its outcome for the next holder. Source: Kleppmann 2016, "How to do distributed
- * locking", for fencing. SPEC: CLM1-CLM6.
+ * never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. How the
+ * last holding ended stays to be seen, with the outcome that a release left. A lease ends by an event in the log, when the
+ * holder has been silent or has left; whoever waits is told so on arrival, and nobody is parked. Source: Kleppmann 2016,
+ * "How to do distributed locking", for fencing; Gray and Cheriton 1989, "Leases". SPEC: CLM1-CLM11.
  */
 import { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { AGENT_PATTERN, decodeMark, encodeMark, summed } from '../dot.ts';
-import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind.ts';
-import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import { OplusError } from '../error.ts';
+import type { Attempt, Complain, Expiry, Field, FieldKind, Refusal } from '../field-kind.ts';
+import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { isJsonObject } from '../json.ts';
+import { canonical, isJsonObject } from '../json.ts';
 import { conflict, malformed } from '../refusal.ts';
+import { samplesOf } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
+import type { JsonSchema } from '../value-type.ts';
 
-/** `fence` is the revision of the grant, 0 before the first. */
-export type ClaimView = { readonly holder: string | undefined; readonly fence: number; readonly outcome: string | undefined };
+/** How a holding ended; `outcome` is what a release left, `null` when nothing was. */
+export type ClaimEnd = {
+  readonly holder: string;
+  readonly how: 'released' | 'handed over' | 'expired' | 'left';
+  readonly outcome: string | null;
+};
+
+/** `fence` is the revision of the grant, 0 before the first; `last` the end of the holding before this one. */
+export type ClaimView = {
+  readonly holder: string | undefined;
+  readonly fence: number;
+  readonly last: ClaimEnd | undefined;
+};
 
 export type ClaimIntent =
   | { readonly claim: true }
   | { readonly release: true | { readonly outcome: string } }
   | { readonly handoff: { readonly to: string } };
 
-/** A claim; `outcomeCharsMax` caps the text that a release may leave. */
-export function claim(options: { readonly outcomeCharsMax?: number } = {}): Field<ClaimView, ClaimIntent> {
+/**
+ * `outcomeCharsMax` caps the text that a release may leave; 200 when left out. With `leaseMs`, at least 1, a holding ends by
+ * itself once its holder has left, or has proposed nothing for that long; without it, it lasts until it is given up.
+ */
+export type ClaimOptions = { readonly outcomeCharsMax?: number; readonly leaseMs?: number };
+
+/** A claim. Throws `SCHEMA_INVALID` for a lease that is not a whole number of milliseconds. */
+export function claim(options: ClaimOptions = {}): Field<ClaimView, ClaimIntent> {
+  const { leaseMs } = options;
   const outcome = valueType(z.string().max(options.outcomeCharsMax ?? 200), 'claim');
+  if (leaseMs !== undefined && (!Number.isSafeInteger(leaseMs) || leaseMs < 1))
+    throw new OplusError('SCHEMA_INVALID', `the lease of a claim is ${leaseMs} ms`, {
+      hint: 'Give whole milliseconds, at least 1.',
+    });
   const kind: FieldKind<Claim, ClaimOp> = {
     name: 'claim',
     grade: { letter: 'B', why: 'of two concurrent claims the first in the log holds' },
-    bytesMax: 64 + outcome.bytesMax,
+    bytesMax: FRAME_BYTES + Math.max(outcome.bytesMax, 4),
     verbs: VERBS,
-    summary: 'held by one agent at a time',
-    empty: (born) => ({ holder: undefined, fence: 0, outcome: undefined, mark: born }),
+    summary:
+      leaseMs === undefined
+        ? 'held by one agent at a time'
+        : `held by one agent at a time; ends ${leaseMs} ms after the last word of its holder`,
+    empty: (born) => ({ holder: undefined, fence: 0, last: undefined, mark: born }),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, 'claim', VERBS, path, complain);
       return read === undefined ? undefined : readClaim(read.verb, read.value, path, complain);
     },
     weigh: () => 1,
     erases: () => 0,
-    fold,
+    fold: (cell, op, path, attempt) => fold(cell, op, path, attempt, leaseMs),
     withoutEcho: (_, op) => op,
     write: (op) => writeClaim(op),
+    ...(leaseMs === undefined
+      ? {}
+      : {
+          timers: ({ holder, fence }, path) => (holder === undefined ? [] : [{ path, token: fence, ms: leaseMs, holder }]),
+          expire: (cell, tokens, expiry) => (tokens.length > 0 ? cell : expire(cell, expiry)),
+        }),
     newest: (cell) => cell.mark,
-    view: ({ holder, fence, outcome: left }) => ({ holder, fence, outcome: left }),
-    json: (cell) => ({ holder: cell.holder ?? null, ...(cell.outcome === undefined ? {} : { outcome: cell.outcome }) }),
+    view: ({ holder, fence, last }) => ({ holder, fence, last }),
+    json: (cell) => ({ holder: cell.holder ?? null, last: cell.last ?? null }),
     encode,
     decode,
     digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     valueSchema: () => ({
       type: 'object',
-      properties: { holder: { anyOf: [{ type: 'string' }, { type: 'null' }] }, outcome: outcome.jsonSchema },
-      required: ['holder'],
+      properties: { holder: nullable({ type: 'string' }), last: nullable(endSchema(outcome.jsonSchema)) },
+      required: ['holder', 'last'],
       additionalProperties: false,
     }),
     assign: (cell, change, path, complain) => {
@@ -65,7 +100,11 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
       complain(path, malformed('claim', 'A claim is not set; use {claim: true}, {release: true} or {handoff: {to}}.'));
       return undefined;
     },
-    samples: () => [{ claim: true }, { release: true }, { release: { outcome: 'done' } }],
+    samples: () => [
+      { claim: true },
+      { release: true },
+      ...samplesOf(outcome.jsonSchema, 1).map((left) => ({ release: { outcome: left } })),
+    ],
     modelSchema: () =>
       strictObject({
         claim: { type: 'boolean' },
@@ -73,13 +112,13 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
         handoff: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'], additionalProperties: false },
       }),
     fromModel: (answer) => fromModel(answer),
-    declaration: () => ({ kind: 'claim', outcome: outcome.jsonSchema }),
+    declaration: () => ({ kind: 'claim', outcome: outcome.jsonSchema, ...(leaseMs === undefined ? {} : { leaseMs }) }),
   };
   return kind;
 
   function readClaim(verb: string, value: Json, path: string, complain: Complain): ClaimOp | undefined {
     if (verb === 'claim' && value === true) return { verb: 'claim' };
-    if (verb === 'release' && value === true) return { verb: 'release', outcome: undefined };
+    if (verb === 'release' && value === true) return { verb: 'release', outcome: null };
     if (verb === 'release' && hasOnly(value, 'outcome')) {
       const left = value['outcome'] as Json;
       return isOfType(outcome, left, 'claim', path, complain) ? { verb: 'release', outcome: left as string } : undefined;
@@ -96,12 +135,12 @@ export function claim(options: { readonly outcomeCharsMax?: number } = {}): Fiel
 type Claim = {
   readonly holder: string | undefined;
   readonly fence: number;
-  readonly outcome: string | undefined;
+  readonly last: ClaimEnd | undefined;
   readonly mark: Mark | undefined;
 };
 type ClaimOp =
   | { readonly verb: 'claim' }
-  | { readonly verb: 'release'; readonly outcome: string | undefined }
+  | { readonly verb: 'release'; readonly outcome: string | null }
   | { readonly verb: 'handoff'; readonly to: string };
 
 const VERBS = ['claim', 'release', 'handoff'];
@@ -110,28 +149,42 @@ function hasOnly(value: Json, key: string): value is JsonObject {
   return isJsonObject(value) && Object.keys(value).length === 1 && key in value;
 }
 
-function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt): Claim {
+function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt, leaseMs: number | undefined): Claim {
   const { agent } = attempt;
+  const { holder, fence } = cell;
   const mark = summed(cell.mark, attempt.mark);
   if (op.verb === 'claim') {
-    if (cell.holder === agent) attempt.note(path, { kind: 'unchanged' });
-    if (cell.holder === undefined) return { holder: agent, fence: mark.revision, outcome: cell.outcome, mark };
-    if (cell.holder !== agent) attempt.refuse(path, held(cell.holder, agent));
+    if (holder === agent) attempt.note(path, { kind: 'unchanged' });
+    if (holder === undefined) return { holder: agent, fence: mark.revision, last: cell.last, mark };
+    if (holder !== agent) attempt.refuse(path, held(holder, agent, leaseMs));
     return cell;
   }
-  if (cell.holder !== agent) {
-    attempt.refuse(path, notHolder(cell.holder, op.verb));
+  if (holder !== agent) {
+    attempt.refuse(path, notHolder(cell, op.verb, agent));
     return cell;
   }
   if (!attempt.sees(cell.mark)) {
-    attempt.refuse(path, conflict('claim', { holder: cell.holder }, { [op.verb]: true }, cell.mark, attempt.agent));
+    attempt.refuse(path, conflict('claim', { holder }, { [op.verb]: true }, cell.mark, agent));
     return cell;
   }
-  if (op.verb === 'release') return { holder: undefined, fence: cell.fence, outcome: op.outcome ?? cell.outcome, mark };
-  return { holder: op.to, fence: mark.revision, outcome: cell.outcome, mark };
+  if (op.verb === 'release') return { holder: undefined, fence, last: ended(agent, 'released', op.outcome), mark };
+  return { holder: op.to, fence: mark.revision, last: ended(agent, 'handed over'), mark };
 }
 
-function held(holder: string, want: string): Refusal {
+/** Ends the holding that the token names, unless another one, or none, stands there now. */
+function expire(cell: Claim, { token, cause, mark }: Expiry): Claim {
+  const { holder, fence } = cell;
+  if (holder === undefined || fence !== token || cause === 'deadline') return cell;
+  return { holder: undefined, fence, last: ended(holder, cause === 'left' ? 'left' : 'expired'), mark: summed(cell.mark, mark) };
+}
+
+function ended(holder: string, how: ClaimEnd['how'], outcome: string | null = null): ClaimEnd {
+  return Object.freeze({ holder, how, outcome });
+}
+
+function held(holder: string, want: string, leaseMs: number | undefined): Refusal {
+  const end =
+    leaseMs === undefined ? 'its release' : `its end: by release, or by itself ${leaseMs} ms after the last word of ${holder}`;
   return {
     code: 'held',
     rule: 'claim',
@@ -139,11 +192,12 @@ function held(holder: string, want: string): Refusal {
     want: { holder: want },
     by: holder,
     recovery: 'wait',
-    hint: `${holder} holds it. Take other work, or wait for its release.`,
+    hint: `${holder} holds it. Take other work, or wait for ${end}.`,
   };
 }
 
-function notHolder(holder: string | undefined, verb: string): Refusal {
+function notHolder({ holder, last }: Claim, verb: string, agent: string): Refusal {
+  const why = last?.holder === agent ? ENDED[last.how] : 'You do not hold this claim.';
   return {
     code: 'not_owner',
     rule: 'claim',
@@ -151,14 +205,34 @@ function notHolder(holder: string | undefined, verb: string): Refusal {
     want: { [verb]: true },
     ...(holder === undefined ? {} : { by: holder }),
     recovery: 'claim-again',
-    hint: 'You do not hold this claim. Claim it first, if it is free.',
+    hint: `${why} Claim it first, if it is free.`,
+  };
+}
+
+/** What one is told whose own holding was the last. */
+const ENDED: { readonly [how in ClaimEnd['how']]: string } = {
+  released: 'You have released this claim.',
+  'handed over': 'You have handed this claim over.',
+  expired: 'You held this claim until its lease ran out.',
+  left: 'You held this claim until your session left.',
+};
+
+/** The most that the JSON of a claim takes beside the outcome: two names of 32 characters and the longest word for an end. */
+const FRAME_BYTES = 129;
+
+function endSchema(outcome: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    properties: { holder: { type: 'string' }, how: { enum: Object.keys(ENDED) }, outcome: nullable(outcome) },
+    required: ['holder', 'how', 'outcome'],
+    additionalProperties: false,
   };
 }
 
 function writeClaim(op: ClaimOp): Json {
   if (op.verb === 'claim') return { claim: true };
   if (op.verb === 'handoff') return { handoff: { to: op.to } };
-  return { release: op.outcome === undefined ? true : { outcome: op.outcome } };
+  return { release: op.outcome === null ? true : { outcome: op.outcome } };
 }
 
 function fromModel(answer: Json): Json {
@@ -173,10 +247,9 @@ function fromModel(answer: Json): Json {
   };
 }
 
-function encode(cell: Claim): string {
-  const holder = cell.holder === undefined ? '' : `,"holder":"${cell.holder}"`;
-  const outcome = cell.outcome === undefined ? '' : `,"outcome":${JSON.stringify(cell.outcome)}`;
-  return `{"fence":${cell.fence}${holder},"mark":${encodeMark(cell.mark)}${outcome}}`;
+function encode({ holder, fence, last, mark }: Claim): string {
+  const now = holder === undefined ? '' : `,"holder":"${holder}"`;
+  return `{"fence":${fence}${now},"last":${canonical(last ?? null)},"mark":${encodeMark(mark)}}`;
 }
 
 function decode(stored: Json): Claim {
@@ -184,7 +257,7 @@ function decode(stored: Json): Claim {
   return {
     holder: cell['holder'] as string | undefined,
     fence: cell['fence'] as number,
-    outcome: cell['outcome'] as string | undefined,
+    last: cell['last'] === null ? undefined : (Object.freeze(cell['last']) as ClaimEnd),
     mark: decodeMark(cell['mark']),
   };
 }

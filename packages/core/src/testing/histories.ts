@@ -1,9 +1,11 @@
 /**
  * Random causal histories: few agents on few keys, views that lag, several proposals of one agent in flight, wrong patches,
- * premises, re-joins. A history is plain numbers; playing it makes the proposals and seals the rounds.
+ * premises, re-joins, expiries. A history is plain numbers; playing it makes the proposals and seals the rounds.
  */
 import fc from 'fast-check';
 import type { SystemEvent } from '../entry.ts';
+import { hasTimers, timersOf } from '../expiry.ts';
+import type { ExpiryCause, Timer } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, pointer } from '../json.ts';
 import { admit } from '../proposal.ts';
@@ -68,7 +70,9 @@ export function play(history: History, state: SampleState = stateFor(history), s
         events.push({ kind: 'join', agent, role: agent === 'ada' ? 'lead' : 'worker', session: `again-${at}` });
         incarnations.set(agent, (incarnations.get(agent) ?? 1) + 1);
       }
-      return { proposal, isSorted: choice.upTo(4) > 0 };
+      const isSorted = choice.upTo(4) > 0;
+      events.push(...expiriesFrom(spaces, choice));
+      return { proposal, isSorted };
     });
     const admitted = proposals.map(({ proposal, isSorted }) =>
       admittedOf({ ...proposal, incarnation: incarnations.get(proposal.agent) ?? 1 }, isSorted),
@@ -140,6 +144,18 @@ function proposalFrom(
     patch,
     ...(premises === undefined ? {} : { premises }),
   };
+}
+
+/** Half the time, where something may end by itself: an expiry of what stands, or stood up to two revisions ago. */
+function expiriesFrom(spaces: readonly Space[], choice: Choice): readonly SystemEvent[] {
+  if (!hasTimers((spaces[0] as Space).schema) || choice.upTo(2) === 0) return [];
+  const timers = timersOf(spaces.at(-1 - choice.upTo(3)) ?? (spaces[0] as Space));
+  if (timers.length === 0) return [];
+  const { path, token, holder } = choice.of(timers as [Timer]);
+  const fitting = holder === undefined ? (['deadline'] as const) : (['lease', 'left'] as const);
+  const cause =
+    choice.upTo(8) === 7 ? (holder === undefined ? 'lease' : 'deadline') : choice.of<ExpiryCause>([...fitting] as [ExpiryCause]);
+  return [{ kind: 'expire', path, token: choice.upTo(8) === 7 ? token + 1 : token, cause }];
 }
 
 function premiseFrom(names: readonly string[], choice: Choice): string {

@@ -5,6 +5,7 @@
  * list every dot that ever changed them, a proposal works on a deep copy of everything. What a kind does stands in its file
  * under `samples/`.
  */
+import type { SystemEvent } from '../entry.ts';
 import type { JsonObject } from '../json.ts';
 import type { Proposal } from '../proposal.ts';
 import { spin } from '../stamp.ts';
@@ -43,6 +44,7 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
     // The oldest view that anybody may still hold: views only grow newer.
     const horizon = Math.min(revision, ...depths.values()) - 1;
     for (const event of round.events) if (event.kind === 'join') depths.set(event.agent, revision + 1);
+    expireAll(state, cells, round.events, { revision, sealed });
     const members = round.proposals.map(({ proposal }) => ({ proposal, stamp: stampFor(proposal, depths, revision) }));
     members.sort((a, b) => admitOrder(a.stamp, b.stamp));
     const verdicts: NaiveVerdict[] = [];
@@ -77,6 +79,25 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
   return rounds;
 }
 
+/** Folds the expiries of a round in, in the order of their paths. What has not seen one is concurrent with it. */
+function expireAll(
+  state: SampleState,
+  cells: { [name: string]: NaiveCell },
+  events: readonly SystemEvent[],
+  { revision, sealed }: { revision: number; sealed: Map<string, number> },
+): void {
+  const dot = `expiry@${revision}`;
+  sealed.set(dot, revision);
+  for (const event of events.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))) {
+    if (event.kind !== 'expire') continue;
+    const [name, ...tokens] = tokensOf(event.path);
+    const spec = state.specs[name] as FieldSpec;
+    const { token, cause } = event;
+    const revisionOf = (one: string): number | undefined => sealed.get(one);
+    kindOf(spec).expire?.(spec, cells[name] as NaiveCell, tokens, { token, cause, dot, revisionOf });
+  }
+}
+
 function isEarlierOwn(dot: string, proposal: Proposal): boolean {
   const [agent, n] = dot.split(' ');
   return agent === proposal.agent && Number(n) < proposal.n;
@@ -108,10 +129,7 @@ function judge(state: SampleState, cells: { [name: string]: NaiveCell }, proposa
 }
 
 function premiseHolds(state: SampleState, cells: { [name: string]: NaiveCell }, path: string, trial: NaiveTrial): boolean {
-  const [name, ...tokens] = path
-    .slice(1)
-    .split('/')
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) as [string, ...string[]];
+  const [name, ...tokens] = tokensOf(path);
   const spec = state.specs[name] as FieldSpec;
   let place: Place = placeOf(kindOf(spec), spec, cells[name] as NaiveCell);
   for (const token of tokens) {
@@ -120,6 +138,11 @@ function premiseHolds(state: SampleState, cells: { [name: string]: NaiveCell }, 
     place = below;
   }
   return trial.sawAll(place.dots);
+}
+
+function tokensOf(path: string): [string, ...string[]] {
+  const tokens = path.slice(1).split('/');
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) as [string, ...string[]];
 }
 
 function jsonOfAll(state: SampleState, cells: { [name: string]: NaiveCell }): JsonObject {

@@ -3,7 +3,7 @@
  * seen. Each kind has a file under `samples/`; samples/registry.ts lists them.
  */
 import type { Dot } from '../dot.ts';
-import type { Field } from '../field-kind.ts';
+import type { ExpiryCause, Field } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Choice } from './choice.ts';
 import type { Leaf } from './leaf.ts';
@@ -19,6 +19,8 @@ export interface SampleKind<Spec extends FieldSpec = FieldSpec, Own = unknown> {
   readonly isCollection?: true;
   /** Fields that make a sample state alone, plainest first. */
   readonly simple: readonly FieldSpec[];
+  /** Of a kind that was there before state 48: fields that came later and make a sample state alone from there on. */
+  readonly later?: readonly FieldSpec[];
 
   /** A random spec with tight caps and ranges, so that they are reached. `draw` makes what stands below. */
   random(choice: Choice, depth: number, draw: (depth: number) => FieldSpec): FieldSpec;
@@ -35,6 +37,8 @@ export interface SampleKind<Spec extends FieldSpec = FieldSpec, Own = unknown> {
   json(spec: Spec, cell: NaiveCell<Own>): Json;
   /** The naive model: what happens once at the seal. */
   settle?(spec: Spec, cell: NaiveCell<Own>, path: string, evict: NaiveEvict): void;
+  /** The naive model: ends what the event names below `tokens`; whether something did. A kind with timers needs it. */
+  expire?(spec: Spec, cell: NaiveCell<Own>, tokens: readonly string[], expiry: NaiveExpiry): boolean;
   /** The naive model: what a premise finds below one token. Without it a premise stops at the cell itself. */
   child?(spec: Spec, cell: NaiveCell<Own>, token: string): Place | undefined;
 
@@ -65,6 +69,14 @@ export type Count = { readonly start: number; readonly by: number; readonly with
 
 /** Tells who made the operation at `path` that its effect is gone. */
 export type NaiveEvict = (path: string, dot: string) => void;
+
+/** An expiry of the log. `dot` stands for the change that it makes; `revisionOf` says when that of a proposal took effect. */
+export type NaiveExpiry = {
+  readonly token: number;
+  readonly cause: ExpiryCause;
+  readonly dot: string;
+  revisionOf(dot: string): number | undefined;
+};
 
 /** Where a premise may stand: what must have been seen there, and what is below. */
 export type Place = { readonly dots: readonly string[]; below(token: string): Place | undefined };

@@ -2,8 +2,8 @@
  * A pool of random state definitions that together hold every kind, alone, beside others and nested.
  *
  * Stored histories name the first 48 by number, so these are drawn from the first kinds alone and stay what they are: each
- * simple field of those alone, then random states. From 48 on the same again: each simple field of the later kinds alone,
- * then random states that draw from all kinds, two for each. These move whenever a kind is added.
+ * simple field of those alone, then random states. From 48 on the same again: what came later of the first kinds and each
+ * simple field of the later kinds alone, then random states that draw from all kinds, two for each. These move whenever a kind is added.
  */
 import type { Field } from '../field-kind.ts';
 import type { JsonObject } from '../json.ts';
@@ -27,7 +27,7 @@ export type SampleState = {
 /** How many sample states stored histories may name by number. */
 const FIRST_STATES = 48;
 
-const laterSimple = LATER_KINDS.flatMap((sample) => sample.simple);
+const laterSimple = [...FIRST_KINDS.flatMap((sample) => sample.later ?? []), ...LATER_KINDS.flatMap((sample) => sample.simple)];
 
 export const SAMPLE_STATES: number = FIRST_STATES + laterSimple.length + 2 * SAMPLE_KINDS.length;
 

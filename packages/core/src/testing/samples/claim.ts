@@ -6,13 +6,23 @@ import type { Json, JsonObject } from '../../json.ts';
 import { claim } from '../../kinds/claim.ts';
 import type { SampleKind } from '../sample-kind.ts';
 
-type ClaimSpec = { readonly kind: 'claim' };
+type ClaimSpec = { readonly kind: 'claim'; readonly leaseMs?: number };
 
-export const claimSample: SampleKind<ClaimSpec, { outcome: string | null }> = {
+/** `grant` is the dot of the claim or handoff that made the holder. */
+type Held = { last: JsonObject | null; grant: string };
+
+const LEASED: ClaimSpec = { kind: 'claim', leaseMs: 100 };
+
+export const claimSample: SampleKind<ClaimSpec, Held> = {
   kind: 'claim',
   simple: [{ kind: 'claim' }],
+  later: [
+    LEASED,
+    { kind: 'map', of: LEASED, cap: 2 },
+    { kind: 'records', cells: { n: { kind: 'counter', start: 0 }, x: LEASED, y: { kind: 'map', of: LEASED, cap: 2 } }, cap: 2 },
+  ],
   random: () => ({ kind: 'claim' }),
-  field: () => claim({ outcomeCharsMax: 3 }) as Field,
+  field: ({ leaseMs }) => claim({ outcomeCharsMax: 3, ...(leaseMs === undefined ? {} : { leaseMs }) }) as Field,
   intent: (_, choice) =>
     choice.of<Json>([
       { claim: true },
@@ -21,22 +31,36 @@ export const claimSample: SampleKind<ClaimSpec, { outcome: string | null }> = {
       { release: { outcome: 'ok' } },
       { handoff: { to: 'bob' } },
     ]),
-  own: () => ({ outcome: null }),
+  own: () => ({ last: null, grant: '' }),
   fold: (trial, _, cell, verbs, path) => {
     if ('claim' in verbs) {
       if (cell.value === trial.agent) return trial.note(path, 'unchanged');
       if (cell.value !== undefined) return trial.refuse();
       cell.value = trial.agent;
+      cell.own.grant = trial.dot;
     } else {
       if (cell.value !== trial.agent || !trial.saw(cell.writer)) return trial.refuse();
       const { release, handoff } = verbs;
-      if (release !== undefined && release !== true) cell.own.outcome = (release as JsonObject)['outcome'] as string;
+      const outcome = typeof release === 'object' ? ((release as JsonObject)['outcome'] as string) : null;
+      cell.own = {
+        last: { holder: trial.agent, how: handoff === undefined ? 'released' : 'handed over', outcome },
+        grant: trial.dot,
+      };
       cell.value = handoff === undefined ? undefined : ((handoff as JsonObject)['to'] as string);
     }
     cell.writer = trial.dot;
     trial.change(cell);
   },
-  json: (_, { value, own }) => ({ holder: value ?? null, ...(own.outcome === null ? {} : { outcome: own.outcome }) }),
+  expire: (spec, cell, tokens, { token, cause, dot, revisionOf }) => {
+    const isNamed = tokens.length === 0 && cell.value !== undefined && revisionOf(cell.own.grant) === token;
+    if (spec.leaseMs === undefined || !isNamed || cause === 'deadline') return false;
+    cell.own.last = { holder: cell.value as string, how: cause === 'lease' ? 'expired' : 'left', outcome: null };
+    cell.value = undefined;
+    cell.writer = dot;
+    cell.dots.push(dot);
+    return true;
+  },
+  json: (_, { value, own }) => ({ holder: value ?? null, last: own.last }),
   outside: () => undefined,
   invisible: (_, { intent, proposal }, rivals, json) => {
     const handed = intent['handoff'] === undefined ? null : ((intent['handoff'] as JsonObject)['to'] as Json);

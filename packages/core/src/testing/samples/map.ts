@@ -70,6 +70,12 @@ export function mapSample(kindOf: KindOf): SampleKind<MapSpec> {
       for (const [key, child] of Object.entries(cell.children))
         kindOf(spec.of).settle?.(spec.of, child, `${path}/${tokenOf(key)}`, evict);
     },
+    expire: (spec, cell, [key = '', ...rest], expiry) => {
+      const child = cell.children[key];
+      if (child === undefined || kindOf(spec.of).expire?.(spec.of, child, rest, expiry) !== true) return false;
+      cell.dots.push(expiry.dot);
+      return true;
+    },
     child: (spec, cell, token) => {
       const of = kindOf(spec.of);
       return placeOf(of, spec.of, cell.children[token] ?? emptyCell(of, spec.of, cell.drops[token] ?? cell.born));

@@ -79,6 +79,16 @@ export function recordsSample(kindOf: KindOf): SampleKind<RecordsSpec> {
         for (const [name, of, inner] of cellsOf(spec, row))
           kindOf(of).settle?.(of, inner, `${path}/${tokenOf(id)}/${name}`, evict);
     },
+    expire: (spec, cell, [id = '', name = '', ...rest], expiry) => {
+      const row = cell.children[id];
+      const inner = row?.children[name];
+      const of = spec.cells[name];
+      if (row === undefined || inner === undefined || of === undefined) return false;
+      if (kindOf(of).expire?.(of, inner, rest, expiry) !== true) return false;
+      row.dots.push(expiry.dot);
+      cell.dots.push(expiry.dot);
+      return true;
+    },
     child: (spec, cell, id) => {
       const row = cell.children[id];
       if (row === undefined) return { dots: cell.drops[id] ?? cell.born, below: () => undefined };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
-import { cas, lww } from './register.ts';
+import { cas, lww, priority } from './register.ts';
 
 const text = z.string().max(20);
 
@@ -125,5 +125,55 @@ describe('lww', () => {
     team.events({ kind: 'join', agent: 'a', role: 'agent', session: 'second' });
     team.ask('a', { x: { set: 'as agent' } }, 0);
     expect(team.state).toEqual({ x: 'as agent' });
+  });
+});
+
+describe('priority', () => {
+  const roles = { lead: { priority: 5 }, agent: { priority: 0 } };
+
+  test('[PRI1] the greatest priority stands, whoever read later and in whatever order the writes come', () => {
+    const team = smallTeam({ fields: { x: priority(text, { start: 'old' }) }, roles }, ['boss:lead', 'a', 'b']);
+    team.ask('a', { x: { set: 'first' } });
+    team.ask('boss', { x: { set: 'decided' } }, 0);
+    expect(team.state).toEqual({ x: 'decided' });
+    expect(outcomesOf(team.ask('a', { x: { set: 'later' } }))).toEqual({ '/x': 'superseded' });
+    expect(outcomesOf(team.ask('b', { x: { unset: true } }))).toEqual({ '/x': 'superseded' });
+    expect(team.state).toEqual({ x: 'decided' });
+    expect(outcomesOf(team.ask('boss', { x: { unset: true } }))).toEqual({});
+    expect(team.state).toEqual({ x: null });
+  });
+
+  test('[PRI1] among equals the greatest stamp stands', () => {
+    const team = smallTeam({ fields: { x: priority(text), y: priority(text) }, roles }, ['boss:lead', 'a', 'b']);
+    team.ask('b', { y: { set: 'v' } });
+    team.ask('a', { x: { set: 'fresh' } }, 1);
+    expect(outcomesOf(team.ask('b', { x: { set: 'stale' } }, 0))).toEqual({ '/x': 'superseded' });
+    expect(team.state['x']).toBe('fresh');
+  });
+
+  test('[PRI2] who loses is told by whom and what stands, who replaces unseen is told over whom, and equal values agree', () => {
+    const team = smallTeam({ fields: { x: priority(text) }, roles }, ['boss:lead', 'a', 'b']);
+    team.ask('a', { x: { set: 'one' } });
+    expect(team.ask('boss', { x: { set: 'two' } }, 0)).toMatchObject({
+      outcomes: { '/x': { kind: 'merged', over: { agent: 'a', n: 1 } } },
+    });
+    expect(team.ask('b', { x: { set: 'one' } })).toMatchObject({
+      outcomes: { '/x': { kind: 'superseded', by: 'boss', value: 'two' } },
+    });
+    expect(outcomesOf(team.ask('b', { x: { set: 'two' } }))).toEqual({ '/x': 'unchanged' });
+  });
+
+  test('[PRI3] an agent does not lose to itself in the same role, and in a lower one it does', () => {
+    const team = smallTeam({ fields: { x: priority(text), y: priority(text) }, roles }, ['a:lead', 'b', 'c']);
+    team.ask('b', { y: { set: '1' } });
+    team.ask('b', { y: { set: '2' } });
+    team.ask('a', { x: { set: 'first' } }, 2);
+    team.ask('a', { x: { set: 'as lead' } }, 0);
+    expect(team.state['x']).toBe('as lead');
+    team.events({ kind: 'join', agent: 'a', role: 'agent', session: 'second' });
+    expect(team.ask('a', { x: { set: 'as agent' } })).toMatchObject({
+      outcomes: { '/x': { kind: 'superseded', by: 'a', value: 'as lead' } },
+    });
+    expect(team.state['x']).toBe('as lead');
   });
 });

@@ -1,9 +1,9 @@
 /**
- * Registers: `cas` (compare-and-set, the default scalar) and `lww` (greatest stamp wins).
+ * Registers: `cas` (compare-and-set, the default scalar), `lww` (greatest stamp wins) and `priority` (greatest role wins).
  *
  * `cas` refuses a value that was set without having seen the current one; equal values agree. `lww` keeps the greatest
- * stamp and tells the loser by whom it was superseded. The mark stays after `unset`, so a stale `set` cannot resurrect.
- * SPEC: CAS1-CAS5, LWW1-LWW4.
+ * stamp and tells the loser by whom it was superseded; `priority` does so by the role's priority first. The mark stays after
+ * `unset`, so a stale `set` cannot resurrect. SPEC: CAS1-CAS5, LWW1-LWW4, PRI1-PRI3.
  */
 import type { z } from 'zod';
 import { changed } from '../change.ts';
@@ -12,15 +12,16 @@ import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
-import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
+import { isOfType, nullable, readOneVerb } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
-import { canonical, frozen, isJsonObject, sameJson } from '../json.ts';
+import { canonical, frozen, sameJson } from '../json.ts';
 import { conflict, malformed, superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
 import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
 import { samplesOf } from '../value-samples.ts';
-import type { JsonSchema, ValueType } from '../value-type.ts';
+import type { ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
+import { setFromModel, setSchema } from './set-verb.ts';
 
 /** `start` is the value before any write; without it the field is absent at first. */
 export type RegisterOptions<T> = { readonly start?: T };
@@ -32,7 +33,7 @@ export function cas<T extends Json>(
   type: z.ZodType<T>,
   options: RegisterOptions<T> = {},
 ): Field<T | undefined, RegisterIntent<T>> {
-  return register('cas', CAS_GRADE, foldCas, type, options);
+  return register(CAS, type, options);
 }
 
 /** Last writer wins by stamp; the loser's verdict says so. */
@@ -40,24 +41,44 @@ export function lww<T extends Json>(
   type: z.ZodType<T>,
   options: RegisterOptions<T> = {},
 ): Field<T | undefined, RegisterIntent<T>> {
-  return register('lww', LWW_GRADE, foldLww, type, options);
+  return register(LWW, type, options);
+}
+
+/** The greatest priority of a role wins, whoever read later; among equals the last writer, by stamp. The loser's verdict says so. */
+export function priority<T extends Json>(
+  type: z.ZodType<T>,
+  options: RegisterOptions<T> = {},
+): Field<T | undefined, RegisterIntent<T>> {
+  return register(PRIORITY, type, options);
 }
 
 type Register = { readonly value: Json | undefined; readonly mark: Mark | undefined; readonly stamp: Stamp | undefined };
 type RegisterOp = { readonly value: Json | undefined };
 type FoldRegister = (cell: Register, op: RegisterOp, path: string, attempt: Attempt) => Register;
+type Rule = { readonly name: string; readonly grade: Grade; readonly summary: string; readonly fold: FoldRegister };
 
-const CAS_GRADE: Grade = { letter: 'B', why: 'of two concurrent values the first in the log stands and the other is refused' };
-const LWW_GRADE: Grade = { letter: 'A', why: 'the greatest stamp wins in any order' };
+const CAS: Rule = {
+  name: 'cas',
+  grade: { letter: 'B', why: 'of two concurrent values the first in the log stands and the other is refused' },
+  summary: 'one value; a set must have seen the current one',
+  fold: foldCas,
+};
+const LWW: Rule = {
+  name: 'lww',
+  grade: { letter: 'A', why: 'the greatest stamp wins in any order' },
+  summary: 'one value; the latest reader wins',
+  fold: (cell, op, path, attempt) => foldGreatest(compareWin, cell, op, path, attempt),
+};
+const PRIORITY: Rule = {
+  name: 'priority',
+  grade: { letter: 'A', why: 'the greatest priority wins in any order, then the greatest stamp' },
+  summary: 'one value; the greatest role wins, then the latest reader',
+  fold: (cell, op, path, attempt) => foldGreatest(compareRole, cell, op, path, attempt),
+};
 const VERBS = ['set', 'unset'];
 
-function register(
-  name: 'cas' | 'lww',
-  grade: Grade,
-  fold: FoldRegister,
-  schema: z.ZodType<Json>,
-  options: RegisterOptions<Json>,
-): FieldKind<Register, RegisterOp> {
+function register(rule: Rule, schema: z.ZodType<Json>, options: RegisterOptions<Json>): FieldKind<Register, RegisterOp> {
+  const { name, grade, summary, fold } = rule;
   const type: ValueType = valueType(schema, name);
   const start = startValue(type, options.start, name);
   const digest = (cell: Register, sha256: Sha256): string => leafDigest(encode(cell), sha256);
@@ -66,7 +87,7 @@ function register(
     grade,
     bytesMax: type.bytesMax,
     verbs: VERBS,
-    summary: name === 'cas' ? 'one value; a set must have seen the current one' : 'one value; the latest reader wins',
+    summary,
     empty: (born) => ({ value: start, mark: born, stamp: undefined }),
     read: (intent, path, complain) => readRegister(name, type, intent, path, complain),
     weigh: () => 1,
@@ -83,8 +104,8 @@ function register(
     valueSchema: () => nullable(type.jsonSchema),
     assign: (cell, change) => assigned(cell.value, change),
     samples: () => [...samplesOf(type.jsonSchema, 3).map((value) => ({ set: value })), { unset: true }],
-    modelSchema: () => modelSchema(type),
-    fromModel: (answer) => fromModel(type, answer),
+    modelSchema: () => setSchema(type, ['unset']),
+    fromModel: (answer) => setFromModel(type, ['unset'], answer),
     declaration: () => ({ kind: name, type: type.jsonSchema, ...(start === undefined ? {} : { start }) }),
   };
 }
@@ -115,9 +136,16 @@ function foldCas(cell: Register, op: RegisterOp, path: string, attempt: Attempt)
   return { value: op.value, mark: summed(cell.mark, attempt.mark), stamp: undefined };
 }
 
-function foldLww(cell: Register, op: RegisterOp, path: string, attempt: Attempt): Register {
+/** Keeps the greatest by a total order on stamps: no order of the log, and no cut, can change what that is. */
+function foldGreatest(
+  compare: (a: Stamp, b: Stamp) => number,
+  cell: Register,
+  op: RegisterOp,
+  path: string,
+  attempt: Attempt,
+): Register {
   const isSame = sameJson(cell.value, op.value);
-  if (cell.stamp !== undefined && compareWin(attempt.stamp, cell.stamp) < 0) {
+  if (cell.stamp !== undefined && compare(attempt.stamp, cell.stamp) < 0) {
     attempt.note(path, isSame ? { kind: 'unchanged' } : superseded(cell.stamp.agent, cell.value ?? null));
     return cell;
   }
@@ -129,6 +157,10 @@ function foldLww(cell: Register, op: RegisterOp, path: string, attempt: Attempt)
     attempt.note(path, { kind: 'merged', over: { agent: cell.mark.agent, n: cell.mark.n } });
   }
   return { value: op.value, mark: summed(cell.mark, attempt.mark), stamp: attempt.stamp };
+}
+
+function compareRole(a: Stamp, b: Stamp): number {
+  return a.priority - b.priority || compareWin(a, b);
 }
 
 function encode(cell: Register): string {
@@ -143,23 +175,4 @@ function decode(stored: Json): Register {
   const stamp = decodeStamp(cell['stamp']);
   const value = cell['value'];
   return { value: value === undefined ? undefined : frozen(value), mark, stamp };
-}
-
-function modelSchema(type: ValueType): JsonSchema {
-  const set = type.acceptsNull
-    ? { ...strictObject({ value: type.jsonSchema }), properties: { value: type.jsonSchema } }
-    : type.jsonSchema;
-  return strictObject({ set, unset: { type: 'boolean' } });
-}
-
-function fromModel(type: ValueType, answer: Json): Json {
-  const verbs = withoutNulls(answer);
-  if (!isJsonObject(verbs)) return verbs;
-  const { unset, set, ...rest } = verbs;
-  const value = type.acceptsNull && isJsonObject(set) && 'value' in set ? (set['value'] as Json) : set;
-  return {
-    ...rest,
-    ...(value === undefined ? {} : { set: value }),
-    ...(unset === undefined || unset === false ? {} : { unset }),
-  };
 }

@@ -112,6 +112,37 @@ describe('tests of the tests', () => {
     }
   });
 
+  test('[T5] a top-k that evicts without a word is found', () => {
+    const silent = (kind: Field): Field =>
+      ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
+    const specs: { readonly [name: string]: FieldSpec } = { t: { kind: 'top-k', k: 2 } };
+    expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T5] a remove that beats adds without a word is found, and so is one that beats none', () => {
+    const silent = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, { ...bound(attempt), note: () => undefined }));
+    const forgetful = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) =>
+        kind.fold(cell, { ...(op as { readonly add: readonly Json[] }), remove: [] }, path, attempt),
+      );
+    const specs: { readonly [name: string]: FieldSpec } = { s: { kind: 'remove-wins', of: 'digit', cap: 9 } };
+    expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs, forgetful), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T5] a grow-set that takes the first value only is found', () => {
+    const narrow = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) =>
+        kind.fold(cell, { add: (op as { readonly add: readonly Json[] }).add.slice(0, 1), remove: [] }, path, attempt),
+      );
+    const specs: { readonly [name: string]: FieldSpec } = { s: { kind: 'grow-set', of: 'digit', cap: 9 } };
+    expect(finds(stateOf(specs, narrow), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
   test('[T7] a quota without its bound is found', () => {
     const loose = stateOf({ b: { kind: 'counter', start: 2 } }).schema.kinds[0] as FieldKind;
     const boundless = (kind: Field): Field => folded(kind, loose.fold);

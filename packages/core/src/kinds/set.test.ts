@@ -76,4 +76,17 @@ describe('set', () => {
     });
     expect(team.ask('a', { s: { add: 'x' } })).toMatchObject({ issues: [{ path: '/s/add', code: 'schema' }] });
   });
+
+  test('[SET6] its grade is A when there is room for every value of the type', () => {
+    const gradeOf = (cap: number): string => set(z.strictObject({ x: z.boolean(), y: z.boolean() }), { cap }).grade.letter;
+    expect([gradeOf(3), gradeOf(4), tags.grade.letter]).toEqual(['B', 'A', 'B']);
+  });
+
+  test('[IMP2] what a foreign patch asks of it is said in adds and removes', () => {
+    const team = smallTeam({ fields: { s: tags } });
+    team.ask('a', { s: { add: ['x', 'y'] } });
+    const assign = (value: readonly string[]): unknown =>
+      tags.assign(team.space.cells[0], { kind: 'set', value }, '/s', () => undefined);
+    expect([assign(['y', 'z']), assign(['y', 'x'])]).toEqual([{ add: ['z'], remove: ['x'] }, undefined]);
+  });
 });

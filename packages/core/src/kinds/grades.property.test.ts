@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { canonical } from '../json.ts';
 import { stampOf } from '../stamp.ts';
 import { choiceOf, fieldOf, intentFrom, numbersFrom, runsOf } from '../testing/index.ts';
-import type { FieldSpec } from '../testing/index.ts';
+import type { Choice, FieldSpec } from '../testing/index.ts';
 
 /**
  * One proposal of a causal history: whose, which earlier ones it has seen (a bit each), and what it asks. The same proposals
@@ -115,9 +115,15 @@ function eventsOf(list: readonly Step[], spec: FieldSpec): readonly Event[] {
       sees,
       note: () => undefined,
     } as unknown as Attempt;
-    events.push({ dot, intent: intentFrom(spec, choiceOf(what)), past, attempt });
+    events.push({ dot, intent: intentOf(spec, choiceOf(what)), past, attempt });
   }
   return events;
+}
+
+/** Adds and removes of two values only, where there is room for all: what comes of one value takes several operations on it to go wrong. */
+function intentOf(spec: FieldSpec, choice: Choice): Json {
+  const hasRemove = spec.kind === 'set' || spec.kind === 'remove-wins';
+  return hasRemove && spec['of'] === 'digit' ? { [choice.of(['add', 'remove'])]: [choice.upTo(2)] } : intentFrom(spec, choice);
 }
 
 /** The values after all proposals, in an order and a cut that the seed decides: nobody sees what is not sealed, but its own. */

@@ -157,11 +157,14 @@ function fold(cap: number, arbiter: string | undefined, cell: Multi, value: Json
     });
     return cell;
   }
-  const isSame = sameJson(json(after), json(cell));
-  if (isContested(after)) attempt.note(path, { kind: 'contested' });
-  else if (isSame) attempt.note(path, { kind: 'unchanged' });
-  // Who repeats what stands is one who has to be seen, but has changed nothing that anybody relied on.
-  return isSame ? { ...after, mark: cell.mark } : after;
+  if (isContested(after)) {
+    attempt.note(path, { kind: 'contested' });
+    return after;
+  }
+  if (!sameJson(after.shown.value, cell.shown.value) || isContested(cell)) return after;
+  attempt.note(path, { kind: 'unchanged' });
+  // Who repeats what stands has to be seen by who replaces it, but has changed nothing that anybody relied on.
+  return { ...after, mark: cell.mark };
 }
 
 /** The deadline leaves one value. It bears the mark of the expiry: a set that has not seen it contends with it. */

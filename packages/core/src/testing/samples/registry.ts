@@ -13,13 +13,16 @@ import { counterSample, quotaSample } from './counters.ts';
 import { maxSample, minSample } from './extrema.ts';
 import { growSetSample } from './grow-set.ts';
 import { escrowSample } from './escrow.ts';
+import { groupSample } from './group.ts';
 import { latticeSample } from './lattice.ts';
 import { logSample } from './log.ts';
 import { machineSample } from './machine.ts';
 import { mapSample } from './map.ts';
+import { multiSample } from './multi.ts';
+import { ownedSample } from './owned.ts';
 import { recordsSample } from './records.ts';
 import { reduceSample } from './reduce.ts';
-import { casSample, lwwSample } from './registers.ts';
+import { casSample, lwwSample, prioritySample } from './registers.ts';
 import { removeWinsSample } from './remove-wins.ts';
 import { setSample } from './set.ts';
 import { voteSample } from './vote.ts';
@@ -42,7 +45,19 @@ export const FIRST_KINDS: readonly SampleKind[] = [
 ];
 
 /** The kinds that came after. */
-export const LATER_KINDS: readonly SampleKind[] = [topKSample, growSetSample, removeWinsSample, reduceSample, latticeSample, voteSample, escrowSample];
+export const LATER_KINDS: readonly SampleKind[] = [
+  topKSample,
+  growSetSample,
+  removeWinsSample,
+  reduceSample,
+  latticeSample,
+  voteSample,
+  escrowSample,
+  prioritySample,
+  multiSample,
+  ownedSample,
+  groupSample(kindOf),
+];
 
 export const SAMPLE_KINDS: readonly SampleKind[] = [...FIRST_KINDS, ...LATER_KINDS];
 

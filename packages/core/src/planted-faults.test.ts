@@ -92,6 +92,22 @@ describe('tests of the tests', () => {
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
   });
 
+  test('[T5] a multi whose set takes what it never saw is found', () => {
+    const greedy = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
+    const specs: { readonly [name: string]: FieldSpec } = { m: { kind: 'multi', of: 'text', cap: 4 } };
+    expect(finds(stateOf(specs, greedy), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T5] an owned value that is taken by force without a word is found', () => {
+    const silent = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, { ...bound(attempt), note: () => undefined }));
+    const specs: { readonly [name: string]: FieldSpec } = { o: { kind: 'owned', of: 'text', isForced: true } };
+    expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
+    expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
   test('[T5] a log that evicts without a word is found', () => {
     const silent = (kind: Field): Field =>
       ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
@@ -148,6 +164,18 @@ describe('tests of the tests', () => {
     const boundless = (kind: Field): Field => folded(kind, loose.fold);
     const specs: { readonly [name: string]: FieldSpec } = { b: { kind: 'quota', lo: 0, hi: 4, start: 2 } };
     expect(finds(stateOf(specs, boundless), (played) => brokenBounds(played))).toBe(true);
+    expect(finds(stateOf(specs), (played) => brokenBounds(played))).toBe(false);
+  });
+
+  test('[T7] a multi with more values than its cap is found', () => {
+    const loose = stateOf({ m: { kind: 'multi', of: 'text', cap: 4 } }).schema.kinds[0] as FieldKind;
+    const specs: { readonly [name: string]: FieldSpec } = { m: { kind: 'multi', of: 'text', cap: 2 } };
+    expect(
+      finds(
+        stateOf(specs, (kind) => folded(kind, loose.fold)),
+        (played) => brokenBounds(played),
+      ),
+    ).toBe(true);
     expect(finds(stateOf(specs), (played) => brokenBounds(played))).toBe(false);
   });
 

@@ -61,7 +61,7 @@ export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> 
     name: 'escrow',
     grade: {
       letter: 'B',
-      why: `spends and transfers draw on a share that their agent saw (A); grants from one pool, more than ${cap} shares${options.hi === undefined ? '' : ' and increments up to hi'} are admitted in the order of the log`,
+      why: `spends and transfers draw on a share that their agent saw (A); grants from one pool, shares beyond ${cap}${options.hi === undefined ? '' : ' and increments up to hi'} are admitted in the order of the log`,
     },
     bytesMax: '{"pool":,"shares":{},"value":}'.length + 34 + cap * (34 + 18),
     verbs: VERBS,

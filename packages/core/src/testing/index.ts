@@ -1,7 +1,11 @@
 export type { Choice } from './choice.ts';
 export { choiceOf, numbersFrom, shuffled } from './choice.ts';
-export type { StoredHistory } from './corpus.ts';
-export { storedHistories } from './corpus.ts';
+export type { StoredCutCase, StoredHistory } from './corpus.ts';
+export { storedCutCases, storedHistories } from './corpus.ts';
+export type { CausalHistory, CausalProposal, CausalStep, CutCase, CutRun, Cutting, IntentAt } from './cut-freedom.ts';
+export { causalHistories, cutCase, cutDependence, cutDependentCase } from './cut-freedom.ts';
+export type { GenerationHistory, GenerationStep } from './generations.ts';
+export { brokenGenerations, generationHistories } from './generations.ts';
 export type { History, Play, PlayedRound, Step } from './histories.ts';
 export { admittedOf, AGENTS, bornSpace, histories, play } from './histories.ts';
 export { IDS, KEYS } from './intents.ts';

@@ -179,6 +179,40 @@ describe('tests of the tests', () => {
     expect(finds(stateOf(specs), (played) => brokenBounds(played))).toBe(false);
   });
 
+  test('[T5] a lattice that goes where it is told, and a vote that drops late ballots without a word, are found', () => {
+    const obedient = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => {
+        const after = kind.fold(cell, op, path, attempt);
+        return after === cell ? cell : { ...(after as object), value: (op as { readonly advance: string }).advance };
+      });
+    const edges = { todo: ['done', 'failed'], done: ['torn'], failed: ['torn'], torn: [] };
+    const status: { readonly [name: string]: FieldSpec } = { l: { kind: 'lattice', start: 'todo', edges } };
+    expect(finds(stateOf(status, obedient), lostUpdate)).toBe(true);
+    expect(finds(stateOf(status), lostUpdate)).toBe(false);
+    const closed = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) =>
+        (cell as { readonly decision?: string }).decision === undefined ? kind.fold(cell, op, path, attempt) : cell,
+      );
+    const ballots: { readonly [name: string]: FieldSpec } = { v: { kind: 'vote', options: ['x', 'y'], voters: 4, quorum: 1 } };
+    expect(finds(stateOf(ballots, closed), lostUpdate)).toBe(true);
+    expect(finds(stateOf(ballots), lostUpdate)).toBe(false);
+  });
+
+  test('[T7] an escrow with more shares than its cap is found, and so is one whose transfers cost nothing', () => {
+    const spec = (shares: number): FieldSpec => ({ kind: 'escrow', lo: 0, start: 6, shares, granters: ['lead', 'worker'] });
+    const loose = stateOf({ e: spec(4) }).schema.kinds[0] as FieldKind;
+    const crowded = stateOf({ e: spec(1) }, (kind) => folded(kind, loose.fold));
+    const generous = stateOf({ e: spec(4) }, (kind) =>
+      folded(kind, (cell, op, path, attempt) => {
+        const after = kind.fold(cell, op, path, attempt) as { readonly pool: number };
+        return (op as { readonly verb: string }).verb === 'transfer' && after !== cell ? { ...after, pool: after.pool + 1 } : after;
+      }),
+    );
+    expect(finds(crowded, (played) => brokenBounds(played))).toBe(true);
+    expect(finds(generous, (played) => brokenBounds(played))).toBe(true);
+    expect(finds(stateOf({ e: spec(1) }), (played) => brokenBounds(played))).toBe(false);
+  });
+
   test('[T7] a kind that writes into the old cell before it refuses is found', () => {
     const leaky = (kind: Field): Field =>
       folded(kind, (cell, op, path, attempt) => {

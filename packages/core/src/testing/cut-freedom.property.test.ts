@@ -20,7 +20,7 @@ import {
   stateOf,
   storedCutCases,
 } from './index.ts';
-import type { CausalHistory, FieldSpec, IntentAt } from './index.ts';
+import type { CausalHistory, Choice, FieldSpec, IntentAt } from './index.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -127,38 +127,27 @@ describe('kinds of grade B under their condition', () => {
   });
 
   test('[T2] spends and transfers of an escrow, from shares that were granted before', () => {
-    const spec = { kind: 'escrow', lo: 0, start: 9, shares: 4, granters: ['lead', 'worker'] };
-    const granted = ['bob', 'ada', 'cy'];
     let refused = 0;
-    const field = fieldOf(spec);
-    const counting: Field = {
-      ...field,
-      fold: (cell, op, path, attempt) => {
-        const refuse: Attempt['refuse'] = (at, refusal) => {
-          refused += 1;
-          attempt.refuse(at, refusal);
-        };
-        return field.fold(cell, op, path, Object.create(attempt, { refuse: { value: refuse } }) as Attempt);
+    const counting = withAttempt(fieldOf(ESCROW), (attempt) => ({
+      refuse: (path, refusal) => {
+        refused += 1;
+        attempt.refuse(path, refusal);
       },
-    };
-    isFree(
-      spec,
-      counting,
-      (choice, place) => {
-        if (place < granted.length) return { grant: { to: granted[place] as string, amount: 3 } };
-        const intent = intentFrom(spec, choice) as JsonObject;
-        return 'grant' in intent ? { transfer: intent['grant'] as Json } : intent;
-      },
-      ({ steps, cuttings }) => ({
-        steps: [
-          ...granted.map(() => [0, 7, 0] as const),
-          ...steps.map(([who, reads, what]) => [who, reads * 8 + 7, what] as const),
-        ],
-        cuttings,
-      }),
-    );
+    }));
+    isFree(ESCROW, counting, spendsAt, afterGrants);
     // Shares are tight enough for refusals, so that these too are shown not to depend on the cut.
     expect(refused).toBeGreaterThan(50);
+  });
+
+  test('[T2] an escrow that spends what its agent has not seen is found', () => {
+    const hasty = withAttempt(fieldOf(ESCROW), () => ({ sees: () => true }));
+    const found = fc.check(
+      fc.property(causalHistories(), (history) => {
+        return cutDependence(hasty, cutCase(ESCROW, afterGrants(history), spendsAt)) === undefined;
+      }),
+      { seed: 1, numRuns: 2_000 },
+    );
+    expect(found.failed).toBe(true);
   });
 });
 
@@ -212,3 +201,31 @@ describe('the seal on fields of grade A', () => {
     expect(found.failed).toBe(true);
   });
 });
+
+const ESCROW: FieldSpec = { kind: 'escrow', lo: 0, start: 9, shares: 4, granters: ['lead', 'worker'] };
+const GRANTED: readonly string[] = ['bob', 'ada', 'cy'];
+
+/** The history after three grants that everybody has seen. */
+function afterGrants({ steps, cuttings }: CausalHistory): CausalHistory {
+  const later = steps.map(([who, reads, what]) => [who, reads * 8 + 7, what] as const);
+  return { steps: [...GRANTED.map(() => [0, 7, 0] as const), ...later], cuttings };
+}
+
+/** Those grants, then spends and transfers only. */
+function spendsAt(choice: Choice, place: number): Json {
+  const to = GRANTED[place];
+  if (to !== undefined) return { grant: { to, amount: 1 } };
+  const intent = intentFrom(ESCROW, choice) as JsonObject;
+  return intent['grant'] === undefined ? intent : { transfer: intent['grant'] };
+}
+
+/** The field with attempts of which some members are replaced. */
+function withAttempt(field: Field, change: (attempt: Attempt) => Partial<Attempt>): Field {
+  return {
+    ...field,
+    fold: (cell, op, path, attempt) => {
+      const refuse: Attempt['refuse'] = (at, refusal) => attempt.refuse(at, refusal);
+      return field.fold(cell, op, path, Object.assign(Object.create(attempt) as Attempt, { refuse }, change(attempt)));
+    },
+  };
+}

@@ -1,5 +1,5 @@
 /**
- * CPU and socket meters. CPU comes from the process table of Linux, in ticks of 10 ms; elsewhere it is not measured.
+ * Meters of CPU, sockets and heap. CPU comes from the process table of Linux, in ticks of 10 ms; elsewhere it is not measured.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -47,6 +47,17 @@ export function createWireMeter(): WireMeter {
       unsubscribe('net.client.socket', onSocket);
     },
   };
+}
+
+/** Collects garbage where the process runs with `--expose-gc`, so that one measurement does not pay for another. */
+export function collectGarbage(): void {
+  (globalThis as { readonly gc?: () => void }).gc?.();
+}
+
+/** Megabytes of live objects on the heap. */
+export function heapMb(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed / 1e6;
 }
 
 type ProcessRow = { readonly parent: number; readonly ownMs: number; readonly reapedMs: number };

@@ -4,7 +4,6 @@
  * Exit codes: 0 measured, 1 a cell failed, 2 wrong use.
  */
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
-import { parseArgs } from 'node:util';
 
 import { OplusError } from '@oplus/core';
 
@@ -12,6 +11,7 @@ import type { Contender, Views } from './contender.ts';
 import { CONTENDERS } from './contenders/registry.ts';
 import type { MatrixPlan } from './matrix.ts';
 import { runMatrix } from './matrix.ts';
+import { exitCodeOf, readOptions, wholeOption } from './options.ts';
 import { rowsOf, tableOf } from './report.ts';
 
 const HELP = `npm run bench -- [options]
@@ -32,22 +32,31 @@ const HELP = `npm run bench -- [options]
 
 const WARMUP_MS = 1_000;
 
+const TEXT = { type: 'string' } as const;
+const FLAG = { type: 'boolean' } as const;
+const OPTIONS = {
+  only: TEXT,
+  writers: TEXT,
+  seconds: TEXT,
+  rounds: TEXT,
+  think: TEXT,
+  views: TEXT,
+  baseline: TEXT,
+  seed: TEXT,
+  dir: TEXT,
+  json: FLAG,
+  list: FLAG,
+  help: FLAG,
+} as const;
+
 process.on('SIGINT', () => process.exit(130));
 process.on('SIGTERM', () => process.exit(143));
-process.exitCode = await main();
-
-async function main(): Promise<number> {
-  try {
-    const options = parse(process.argv.slice(2));
-    if (options === 'help') return say(HELP.trimEnd());
-    if (options === 'list') return say(CONTENDERS.map(describe).join('\n'));
-    return await run(options);
-  } catch (error) {
-    if (!(error instanceof OplusError)) throw error;
-    process.stderr.write(`error: ${error.message}\nhint: ${error.hint ?? 'npm run bench -- --help'}\n`);
-    return error.code === 'USAGE' ? 2 : 1;
-  }
-}
+process.exitCode = await exitCodeOf(() => {
+  const options = parse(process.argv.slice(2));
+  if (options === 'help') return say(HELP.trimEnd());
+  if (options === 'list') return say(CONTENDERS.map(describe).join('\n'));
+  return run(options);
+}, 'npm run bench -- --help');
 
 type Options = { readonly plan: MatrixPlan; readonly baseline: string; readonly isJson: boolean };
 
@@ -96,7 +105,7 @@ async function run({ plan, baseline, isJson }: Options): Promise<number> {
 }
 
 function parse(args: readonly string[]): Options | 'help' | 'list' {
-  const { values } = parsed(args);
+  const values = readOptions(args, OPTIONS);
   if (values.help) return 'help';
   if (values.list) return 'list';
   const thinkMsMax = integer('think', values.think ?? '0', 0);
@@ -117,27 +126,6 @@ function parse(args: readonly string[]): Options | 'help' | 'list' {
   return { plan, baseline, isJson: values.json ?? false };
 }
 
-function parsed(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const strings = {
-    only: text,
-    writers: text,
-    seconds: text,
-    rounds: text,
-    think: text,
-    views: text,
-    baseline: text,
-    seed: text,
-    dir: text,
-  };
-  try {
-    return parseArgs({ args: [...args], options: { ...strings, json: flag, list: flag, help: flag } });
-  } catch (error) {
-    throw new OplusError('USAGE', error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
-
 function named(name: string): Contender {
   const contender = CONTENDERS.find((candidate) => candidate.name === name);
   if (contender === undefined) {
@@ -153,11 +141,8 @@ function viewsOf(text: string): Views {
   throw new OplusError('USAGE', `--views ${text} is neither own nor shared`);
 }
 
-/** A whole number from `lowest` to a bound that keeps every run bounded. */
 function integer(option: string, text: string, lowest: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= lowest && value <= 1_000_000) return value;
-  throw new OplusError('USAGE', `--${option} ${text} is not a whole number from ${lowest} to 1000000`);
+  return wholeOption(option, text, { lowest, highest: 1_000_000 });
 }
 
 function describe(contender: Contender): string {

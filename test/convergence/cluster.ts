@@ -212,6 +212,7 @@ export class Cluster {
         break;
       case 'committed':
       case 'leading':
+      case 'wake':
         break;
     }
   }

@@ -70,6 +70,9 @@ class RunningCoordinator implements Coordinator {
   #closing: Promise<void> | undefined;
   #failure: OplusError | undefined;
   #cancelRetry: () => void = () => undefined;
+  #cancelTick: () => void = () => undefined;
+  /** How long ticks have waited together, in milliseconds: so much time has passed, whatever the wall clock did. */
+  #waitedMs = 0;
   #opened: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #settleEnded: (error: OplusError | undefined) => void = () => undefined;
   #onIdle: (() => void) | undefined;
@@ -165,7 +168,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   #tell(input: Input): void {
-    if (this.#closing !== undefined && (input.kind === 'message' || input.kind === 'turn')) return;
+    if (this.#closing !== undefined && (input.kind === 'message' || input.kind === 'turn' || input.kind === 'tick')) return;
     try {
       const { state, effects } = step(this.#state, input);
       this.#state = state;
@@ -202,6 +205,12 @@ class RunningCoordinator implements Coordinator {
         break;
       case 'leading':
         break;
+      case 'wake':
+        this.#cancelTick = this.#options.clock.after(effect.delayMs, () => {
+          this.#waitedMs += effect.delayMs;
+          this.#tell({ kind: 'tick', at: this.#waitedMs });
+        });
+        break;
       case 'ended':
         this.#end(effect.error);
         break;
@@ -221,6 +230,7 @@ class RunningCoordinator implements Coordinator {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     this.#cancelRetry();
+    this.#cancelTick();
     for (const [name] of this.#listeners) this.#notify(this.#state.shard.spaces.get(name) as Space, undefined);
   }
 

@@ -6,6 +6,7 @@ import { fitsUtf8, seal, trieAt, utf8Bytes } from '@oplus/core';
 import { LOG_BODY_BYTES_MAX } from '@oplus/protocol';
 import { leftoversOf, refuse } from './answer.ts';
 import { inAdmitOrder, isReady } from './barrier.ts';
+import { isSilent } from './leases.ts';
 import type { CoordinatorState, Effect } from './state.ts';
 import { NOTHING_WAITING, ROUND_MAX, takeRound } from './waiting.ts';
 import type { Waiting, WaitingEvent } from './waiting.ts';
@@ -63,7 +64,7 @@ function sealWithin(state: CoordinatorState, space: Space, waits: Waiting, bytes
   let countMax = ROUND_MAX;
   for (;;) {
     const { proposals, events, rest } = takeRound(waits, countMax, arrange);
-    const sealed = seal(space, { term: state.term, events: letIn(space, events), proposals });
+    const sealed = seal(space, { term: state.term, events: letIn(space, events, waits), proposals });
     if (sealed.decided.length + sealed.events.length === 0)
       return { sealed: undefined, refusals: leftoversOf(space, [], proposals), rest };
     if (fitsUtf8(sealed.text, bytesMax)) {
@@ -85,10 +86,14 @@ function fewer(count: number, share: number): number {
   return Math.max(1, Math.min(count - 1, Math.floor(count * share * 0.9)));
 }
 
-/** A join is let in only over the incarnation that its session knew of: in between, somebody else may have come. */
-function letIn(space: Space, events: readonly WaitingEvent[]): readonly SystemEvent[] {
+/**
+ * A join is let in only over the incarnation that its session knew of: in between, somebody else may have come. A lease runs
+ * out only if its holder has kept silent since.
+ */
+function letIn(space: Space, events: readonly WaitingEvent[], waits: Waiting): readonly SystemEvent[] {
   return events
     .filter(({ event, after }) => event.kind !== 'join' || (trieAt(space.agents, event.agent)?.incarnation ?? 0) === after)
+    .filter(({ silent }) => silent === undefined || isSilent(space, waits, silent))
     .map(({ event }) => event);
 }
 

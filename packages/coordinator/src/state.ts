@@ -4,6 +4,7 @@
 import type { OplusError, Sealed, Shard } from '@oplus/core';
 import type { StoredRecord } from '@oplus/protocol';
 import type { Barrier } from './barrier.ts';
+import type { Leases } from './leases.ts';
 import type { Recent } from './recent.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -32,6 +33,8 @@ export type CoordinatorState = {
   /** Digests of the newest entries of each space, by revision, against bases from another history. */
   readonly recent: Recent;
   readonly barrier: Barrier | undefined;
+  /** What ends by itself, and since when it stands. */
+  readonly leases: Leases;
   /** By space: the nonce of its genesis, against a log that was deleted and made again. Empty when absent. */
   readonly nonces: ReadonlyMap<string, string>;
 };
@@ -41,6 +44,8 @@ export type Input =
   | { readonly kind: 'message'; readonly from: string; readonly body: string }
   /** Everything that had arrived has been said: rounds may be sealed. */
   | { readonly kind: 'turn' }
+  /** Time has passed: `at` milliseconds at the least since this coordinator leads. A `wake` asked for it. */
+  | { readonly kind: 'tick'; readonly at: number }
   | { readonly kind: 'appended'; readonly index: number }
   /** Nothing was stored; `tail` is the newest index. */
   | { readonly kind: 'conflict'; readonly tail: number }
@@ -60,6 +65,8 @@ export type Effect =
   /** These rounds are in the log for good. */
   | { readonly kind: 'committed'; readonly sealed: readonly Sealed[] }
   | { readonly kind: 'leading'; readonly term: number }
+  /** Tells a `tick` after this long. */
+  | { readonly kind: 'wake'; readonly delayMs: number }
   | { readonly kind: 'ended'; readonly error: OplusError };
 
 export type Step = { readonly state: CoordinatorState; readonly effects: readonly Effect[] };

@@ -12,6 +12,7 @@ import type { StoredRecord } from '@oplus/protocol';
 import { answersOf } from './answer.ts';
 import type { Barrier } from './barrier.ts';
 import { onMessage } from './intake.ts';
+import { needsTicks, NO_LEASES, swept, tickMsOf } from './leases.ts';
 import type { Recent } from './recent.ts';
 import { remembered } from './recent.ts';
 import { sealWaiting } from './round.ts';
@@ -26,7 +27,16 @@ export function takeLead(
   { shard, recent }: Recovered,
   given: { readonly nonces: ReadonlyMap<string, string>; readonly barrier: Barrier | undefined },
 ): Step {
-  return takeTerm({ phase: 'taking', term: 0, shard, waiting: new Map(), inFlight: undefined, recent, ...given });
+  return takeTerm({
+    phase: 'taking',
+    term: 0,
+    shard,
+    waiting: new Map(),
+    inFlight: undefined,
+    recent,
+    leases: NO_LEASES,
+    ...given,
+  });
 }
 
 /** Advances the coordinator by one input. */
@@ -37,6 +47,8 @@ export function step(state: CoordinatorState, input: Input): Step {
       return onMessage(state, input.from, input.body);
     case 'turn':
       return onTurn(state, []);
+    case 'tick':
+      return onTick(state, input.at);
     case 'appended':
       return onAppended(state, input.index);
     case 'conflict':
@@ -56,6 +68,12 @@ function onTurn(state: CoordinatorState, before: readonly Effect[]): Step {
   const next = { ...state, waiting };
   const effects = atOnce.length === 0 ? before : [...before, ...atOnce];
   return sealed.length === 0 ? { state: next, effects } : put(next, sealed, afterAppend, effects);
+}
+
+function onTick(state: CoordinatorState, at: number): Step {
+  if (state.phase !== 'leading') return { state, effects: [] };
+  const next = swept(state, at);
+  return onTurn(next, [{ kind: 'wake', delayMs: tickMsOf(next.leases) }]);
 }
 
 /** Puts a record on its way. Without entries it begins the term. */
@@ -82,14 +100,18 @@ function onAppended(state: CoordinatorState, index: number): Step {
   if (index !== inFlight.next.index) return readTail(state);
   const landed = land(state, inFlight, inFlight.next);
   if (state.phase === 'leading') return onTurn(landed.state, landed.effects);
-  const leading = withGenesis({ ...landed.state, phase: 'leading' });
-  return onTurn(leading, [...landed.effects, { kind: 'leading', term: state.term }]);
+  const leading = swept(withGenesis({ ...landed.state, phase: 'leading' }), 0);
+  const wake: readonly Effect[] = needsTicks(leading) ? [{ kind: 'wake', delayMs: tickMsOf(leading.leases) }] : [];
+  return onTurn(leading, [...landed.effects, { kind: 'leading', term: state.term }, ...wake]);
 }
 
 /** The record in flight is in the log, and leads to `shard`. */
 function land(state: CoordinatorState, { body, sealed, refusals }: InFlight, shard: Shard): Step {
+  const landed = { ...state, shard, inFlight: undefined, recent: remembered(state.recent, sealed) };
+  // Who has left loses at once what it held; where time does not pass, this is the only sweep.
+  const isSweepDue = state.barrier !== undefined || sealed.some(({ events }) => events.some(({ kind }) => kind === 'leave'));
   return {
-    state: { ...state, shard, inFlight: undefined, recent: remembered(state.recent, sealed) },
+    state: isSweepDue ? swept(landed) : landed,
     effects: [
       { kind: 'announce', index: shard.index, body },
       { kind: 'committed', sealed },

@@ -9,8 +9,15 @@ import type { Admitted, SystemEvent } from '@oplus/core';
 /** A linked list, newest first. */
 type Chain<T> = { readonly item: T; readonly rest: Chain<T> } | undefined;
 
-/** `after` is the incarnation over which a join takes its name; for other events it means nothing. */
-export type WaitingEvent = { readonly event: SystemEvent; readonly after: number };
+/**
+ * `after` is the incarnation over which a join takes its name; for other events it means nothing. `silent` is the agent that
+ * an expiry is about, as it was last heard: should it speak before the round, nothing ends.
+ */
+export type WaitingEvent = {
+  readonly event: SystemEvent;
+  readonly after: number;
+  readonly silent?: { readonly agent: string; readonly word: string };
+};
 
 export type Waiting = {
   readonly items: Chain<Admitted | WaitingEvent>;
@@ -40,7 +47,7 @@ export const ROUND_MAX = 512;
 /** UTF-16 units of proposals after which a round is cut: with verdicts and frame they usually fit one record. */
 export const ROUND_CHARS_MAX = 131_072;
 
-/** Most events sealed in one round: even all of the longest fit into a record. */
+/** Most events sealed in one round: with paths of at most `ROUND_CHARS_MAX` units together they fit into a record. */
 export const ROUND_EVENTS_MAX = 1024;
 
 /** One more; the same waiting when there is no room. O(1), now and then O(count). */
@@ -60,7 +67,7 @@ export type Taken = { readonly proposals: readonly Admitted[]; readonly events: 
 
 /**
  * Takes up to `countMax` proposals of at most `ROUND_CHARS_MAX` units together, at least one if `countMax` allows, and up to
- * `ROUND_EVENTS_MAX` events, each agent's newest of its kind. `arrange` says which come first, given the oldest first; without
+ * `ROUND_EVENTS_MAX` events, each agent's newest of its kind, with paths of as many units together. `arrange` says which come first, given the oldest first; without
  * it these do. O(count).
  */
 export function takeRound(
@@ -79,13 +86,26 @@ export function takeRound(
   }
   let rest: Waiting = { ...NOTHING_WAITING, passes: waiting.passes };
   for (let i = taken; i < proposals.length; i += 1) rest = added(rest, proposals[i] as Admitted);
-  for (let i = ROUND_EVENTS_MAX; i < events.length; i += 1) rest = added(rest, events[i] as WaitingEvent);
-  return { proposals: proposals.slice(0, taken), events: events.slice(0, ROUND_EVENTS_MAX), rest };
+  const takenEvents = eventsThatFit(events);
+  for (let i = takenEvents; i < events.length; i += 1) rest = added(rest, events[i] as WaitingEvent);
+  return { proposals: proposals.slice(0, taken), events: events.slice(0, takenEvents), rest };
 }
 
 /** Everything that waits, the newest first. */
 export function* itemsOf(waiting: Waiting): Generator<Admitted | WaitingEvent> {
   for (let chain = waiting.items; chain !== undefined; chain = chain.rest) yield chain.item;
+}
+
+function eventsThatFit(events: readonly WaitingEvent[]): number {
+  let chars = 0;
+  let taken = 0;
+  while (taken < events.length && taken < ROUND_EVENTS_MAX) {
+    const { event } = events[taken] as WaitingEvent;
+    if (event.kind === 'expire') chars += event.path.length;
+    if (chars > ROUND_CHARS_MAX) break;
+    taken += 1;
+  }
+  return taken;
 }
 
 function isFull(waiting: Waiting): boolean {

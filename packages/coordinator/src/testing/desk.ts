@@ -34,11 +34,14 @@ export class Desk {
   readonly log: string[];
   readonly sent: { readonly to: string; readonly message: Downward }[] = [];
   readonly announced: number[] = [];
+  /** When the tick is due that was asked for. */
+  tickAtMs: number | undefined;
   readonly spaces: readonly string[];
   readonly schema: StateSchema;
   state: CoordinatorState;
   asked: Extract<Effect, { kind: 'append' | 'readTail' }> | undefined;
   ended: Extract<Effect, { kind: 'ended' }>['error'] | undefined;
+  nowMs = 0;
 
   constructor({ spaces = [SPACE], schema = SCHEMA, barrier, log = [] }: DeskOptions = {}) {
     this.log = log;
@@ -77,6 +80,25 @@ export class Desk {
 
   turn(): readonly Downward[] {
     return this.tell({ kind: 'turn' });
+  }
+
+  /** Lets so much time pass, with the ticks that were asked for; everything is sealed and answered after each. */
+  pass(ms: number): readonly Downward[] {
+    const before = this.sent.length;
+    const untilMs = this.nowMs + ms;
+    while (this.tickAtMs !== undefined && this.tickAtMs <= untilMs) {
+      this.tick();
+      this.rest();
+    }
+    this.nowMs = untilMs;
+    return this.sent.slice(before).map(({ message }) => message);
+  }
+
+  /** The tick that was asked for, at its time. */
+  tick(): readonly Downward[] {
+    this.nowMs = this.tickAtMs as number;
+    this.tickAtMs = undefined;
+    return this.tell({ kind: 'tick', at: this.nowMs });
   }
 
   /** The log answers what it was asked, honestly. */
@@ -136,6 +158,10 @@ export class Desk {
           break;
         case 'ended':
           this.ended = effect.error;
+          break;
+        case 'wake':
+          if (this.tickAtMs !== undefined) throw new Error('two ticks are asked for at once');
+          this.tickAtMs = this.nowMs + effect.delayMs;
           break;
         case 'committed':
         case 'leading':

@@ -25,7 +25,7 @@ export function groupSample(kindOf: KindOf): SampleKind<GroupSpec> {
       const named = choice.of<GroupSpec['rule']>(['cas', 'lww', 'priority', 'multi', 'owned']);
       return { kind: 'group', rule: named, ...(named === 'multi' ? { cap: 2 + choice.upTo(2) } : {}) };
     },
-    field: ({ kind: _, ...options }) => group(PARTS, options as GroupOptions<GroupValue<typeof PARTS>>) as Field,
+    field: (spec) => group(PARTS, spec as GroupOptions<GroupValue<typeof PARTS>>) as Field,
     intent: (spec, choice) => rule(spec).intent(of(spec), choice),
     own: (spec) => rule(spec).own?.(of(spec)),
     fold: (trial, spec, cell, verbs, path) => rule(spec).fold(trial, of(spec), cell, verbs, path),

@@ -205,7 +205,9 @@ describe('tests of the tests', () => {
     const generous = stateOf({ e: spec(4) }, (kind) =>
       folded(kind, (cell, op, path, attempt) => {
         const after = kind.fold(cell, op, path, attempt) as { readonly pool: number };
-        return (op as { readonly verb: string }).verb === 'transfer' && after !== cell ? { ...after, pool: after.pool + 1 } : after;
+        return (op as { readonly verb: string }).verb === 'transfer' && after !== cell
+          ? { ...after, pool: after.pool + 1 }
+          : after;
       }),
     );
     expect(finds(crowded, (played) => brokenBounds(played))).toBe(true);

@@ -1,13 +1,15 @@
 export type { CausalContext } from './causal-context.ts';
 export { sees } from './causal-context.ts';
+export { leafDigest } from './digest.ts';
 export type { Dot, Mark } from './dot.ts';
-export { AGENT_PATTERN, sameDot } from './dot.ts';
+export { AGENT_PATTERN, decodeMark, encodeMark, sameDot, summed } from './dot.ts';
 export { withoutEchoes } from './echo.ts';
 export type { StoredEntry, StoredMember, SystemEvent } from './entry.ts';
 export { entryShape, membersOf } from './entry.ts';
 export type { ErrorCode, ErrorDetail } from './error.ts';
 export { invariant, OplusError } from './error.ts';
 export type { Change } from './change.ts';
+export { changed } from './change.ts';
 export type {
   Attempt,
   Complain,
@@ -25,6 +27,7 @@ export type {
 } from './field-kind.ts';
 export type { Imported } from './imports.ts';
 export { fromJsonPatch, fromMergePatch, fromPaperAnswer } from './imports.ts';
+export { readOneVerb, strictObject, withoutNulls } from './intent.ts';
 export type { Issue, IssueCode, Outcome, Outcomes, Recovery, Verdict } from './issue.ts';
 export { isRetryable, ISSUES_MAX } from './issue.ts';
 export type { Json, JsonObject, Sha256 } from './json.ts';
@@ -33,6 +36,7 @@ export {
   compareText,
   excerpt,
   fitsUtf8,
+  frozen,
   isJsonObject,
   JSON_DEPTH_MAX,
   pointer,
@@ -93,6 +97,7 @@ export type { Projection, Reader } from './projection.ts';
 export { project, viewsOfSpace } from './projection.ts';
 export type { Action, Admitted, Gated, Proposal } from './proposal.ts';
 export { admit, OPERATIONS_MAX, PROPOSAL_BYTES_MAX, proposalShape, readMessage, SPACE_PATTERN } from './proposal.ts';
+export { malformed, outOfBounds, superseded } from './refusal.ts';
 export { fold, readEntry, replay } from './replay.ts';
 export type { Decided, Round, Sealed } from './seal.ts';
 export { isDue, seal } from './seal.ts';
@@ -115,7 +120,7 @@ export type {
 } from './state-schema.ts';
 export { defineState, field, loadState } from './state-schema.ts';
 export type { JsonFault, StrictJson } from './strict-json.ts';
-export { readStrictJson, stringFault } from './strict-json.ts';
+export { isReservedKey, KEY_CHARS_MAX, readStrictJson, stringFault } from './strict-json.ts';
 export { trieAt, trieEntries } from './trie.ts';
 export { samplesOf } from './value-samples.ts';
 export type { VersionVector } from './version-vector.ts';

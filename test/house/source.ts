@@ -68,10 +68,10 @@ export function parse(path: string, text: string = textOf(path)): Source {
     imports: [
       ...imports,
       ...exported.map((entry) => ({ from: entry.moduleRequest?.value ?? '', isType: entry.isType })),
-      ...module.dynamicImports.map(({ moduleRequest }) => ({
-        from: text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
-        isType: false,
-      })),
+      // What is computed when the program runs names no package here.
+      ...module.dynamicImports
+        .filter(({ moduleRequest }) => /^['"]/.test(text.slice(moduleRequest.start)))
+        .map(({ moduleRequest }) => ({ from: text.slice(moduleRequest.start + 1, moduleRequest.end - 1), isType: false })),
     ],
     exports: entries
       .filter((entry) => entry.exportName.kind !== 'None')

@@ -114,6 +114,13 @@ function programOf(terminal: Terminal, signals: Signals, done: (exitCode: number
       done(await diffCommand(terminal, options.dir, { ...options, from, ...(to === undefined ? {} : { to }) }));
     });
 
+  add(program, 'lint <file>', 'try the laws of merging on the reducers that a module exports')
+    .addHelpText('after', '\nThe module is loaded and run.\n\nExample:\n  oplus lint src/state.ts')
+    .action(async (file: string) => {
+      const { lintCommand } = await import('./commands/lint.ts');
+      done(await lintCommand(terminal, file));
+    });
+
   add(program, 'doctor', 'what this machine has, what it lacks, and what to do about it')
     .option('--nats-url <url>', 'look at this server instead of starting one')
     .option('--dir <folder>', 'where runs would be written', '.')

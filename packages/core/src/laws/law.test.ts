@@ -3,10 +3,10 @@ import { lawsOf } from './law.ts';
 import type { LawResult } from './law.ts';
 import type { ReducerTrial, Values } from './reducer-trial.ts';
 
-/** Numbers and dates; a date is what JSON loses. */
+/** Numbers and sets; a set is what JSON loses. */
 const VALUES: Values = {
-  text: (value) => (value instanceof Date ? `Date ${value.getTime()}` : JSON.stringify(value)),
-  copy: (value) => (value instanceof Date ? new Date(value) : value),
+  text: (value) => (value instanceof Set ? `Set ${JSON.stringify([...value])}` : JSON.stringify(value)),
+  copy: (value) => (value instanceof Set ? new Set(value) : value),
 };
 
 const viaJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -18,13 +18,12 @@ function resultOf(trial: Partial<ReducerTrial>, law: LawResult['law']): LawResul
 
 describe('laws of values that are no JSON', () => {
   test('[LAW7] a state that JSON changes fails the reload at once', () => {
-    const latest = (state: unknown, update: unknown): unknown =>
-      (update as Date).getTime() > new Date(state as string).getTime() ? update : state;
-    const trial = { reduce: latest, starts: [new Date(0)], updates: [new Date(5), new Date(7)], reload: viaJson };
+    const reduce = (state: unknown, update: unknown): unknown => new Set([...(state as ReadonlySet<unknown>), update]);
+    const trial = { reduce, starts: [new Set([0])], updates: [5, 7], reload: viaJson };
     expect(resultOf(trial, 'reload')?.counterexample).toEqual({
-      state: new Date(0),
+      state: new Set([0]),
       updates: [],
-      lines: ['live: Date 0', 'after reload: "1970-01-01T00:00:00.000Z"'],
+      lines: ['live: Set [0]', 'after reload: {}'],
     });
     const { reload: _, ...bare } = trial;
     expect(resultOf(bare, 'reload')).toBeUndefined();

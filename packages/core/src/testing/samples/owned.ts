@@ -101,14 +101,19 @@ export const ownedSample: SampleKind<OwnedSpec, Words> = {
   },
   replacedUnseen: (spec, leaf, writers) => {
     const outcome = leaf.outcomes[leaf.path];
-    if (leaf.intent['set'] === undefined || outcome?.kind === 'unchanged' || spec.dispute !== undefined) return undefined;
-    const writer = writers.get(leaf.path);
+    if (outcome?.kind === 'unchanged' || spec.dispute !== undefined) return undefined;
+    const releases = `${leaf.path}/release`;
+    if (leaf.intent['release'] === true) {
+      writers.set(releases, leaf);
+      return undefined;
+    }
+    // What the last owner gave back was replaced by the start, so that is what a later set is told of.
+    const [writer, released] = [writers.get(leaf.path), writers.get(releases)];
     writers.set(leaf.path, leaf);
     if (writer === undefined || saw(leaf, writer)) return undefined;
     const over = outcome?.kind === 'merged' ? outcome.over : undefined;
-    return over?.agent === writer.proposal.agent && over.n === writer.proposal.n
-      ? undefined
-      : `replaces ${writer.proposal.agent} ${writer.proposal.n} unseen and untold`;
+    const isTold = [writer, released].some((one) => over?.agent === one?.proposal.agent && over?.n === one?.proposal.n);
+    return over !== undefined && isTold ? undefined : `replaces ${writer.proposal.agent} ${writer.proposal.n} unseen and untold`;
   },
   invisible: (_, leaf, later, json) => {
     const { value, owners, rivals = [] } = json as { value: Json; owners: string[]; rivals?: JsonObject[] };

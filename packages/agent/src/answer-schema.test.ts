@@ -1,4 +1,5 @@
 import {
+  acceptsNull,
   cas,
   claim,
   counter,
@@ -13,6 +14,7 @@ import {
   quota,
   records,
   set,
+  strictSubset,
 } from '@oplus/core';
 import type { Json, JsonObject, StateDefinition } from '@oplus/core';
 import fc from 'fast-check';
@@ -21,7 +23,6 @@ import { z } from 'zod';
 import { answerSchema } from './answer-schema.ts';
 import { readAnswer } from './answer.ts';
 import { sha256 } from './digest.ts';
-import { acceptsNull, strictSubset } from './strict-subset.ts';
 import { instanceOf, subsetFaults } from './testing/index.ts';
 import { boardSkill, boardState } from './testing/index.ts';
 

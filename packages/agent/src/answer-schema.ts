@@ -1,9 +1,9 @@
 /**
  * JSON Schema of a whole answer, `{reasoning, patch, action}`, generated from a state definition and a skill's actions.
  */
+import { strictSubset } from '@oplus/core';
 import type { JsonObject, StateSchema } from '@oplus/core';
 import type { Skill, SkillAction } from './skill.ts';
-import { strictSubset } from './strict-subset.ts';
 
 /**
  * The schema in the strict subset: every object closed, every key required, what may be left out nullable. Reasoning comes

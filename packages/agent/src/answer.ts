@@ -6,13 +6,12 @@
  * field's kind, the arguments by the action's schema. Reasoning is dropped here and goes nowhere. SPEC: ANS1-ANS9.
  */
 import type { Action, Issue, IssueCode, Json, JsonObject, StateSchema } from '@oplus/core';
-import { excerpt, isJsonObject, pointer, readStrictJson } from '@oplus/core';
+import { excerpt, isJsonObject, pointer, readStrictJson, withoutOptionalNulls } from '@oplus/core';
 import { clip, wellFormed } from './clip.ts';
 import type { AnswerForm, ModelAnswer } from './model.ts';
 import { nearestWord } from './nearest.ts';
 import type { Skill } from './skill.ts';
 import { patchByHand, repeatedKey } from './strict-answer.ts';
-import { withoutOptionalNulls } from './strict-subset.ts';
 
 /** What a model decided. */
 export type Decision = { readonly patch: JsonObject; readonly action?: Action; readonly why?: string };

@@ -6,8 +6,7 @@
  * comes out shows what may be left out and what becomes an object with free keys. No kind needs to be known here.
  */
 import type { FieldKind, Json, JsonObject } from '@oplus/core';
-import { canonical, isJsonObject } from '@oplus/core';
-import { acceptsNull, requiredOf } from './strict-subset.ts';
+import { acceptsNull, canonical, isJsonObject, requiredOf } from '@oplus/core';
 
 /** Notation of a schema as it stands; optional keys carry a question mark. */
 export function notationOf(schema: Json): string {

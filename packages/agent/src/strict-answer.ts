@@ -6,8 +6,7 @@
  * empty object is such a leftover or means something (a row without values) is asked of the kind, one place at a time.
  */
 import type { FieldKind, Json } from '@oplus/core';
-import { isJsonObject } from '@oplus/core';
-import { withoutOptionalNulls } from './strict-subset.ts';
+import { isJsonObject, withoutOptionalNulls } from '@oplus/core';
 
 /** The verbs behind an answer in the strict form; `undefined` when it uses none. Never complains: reading the result does. */
 export function patchByHand(kind: FieldKind, said: Json): Json | undefined {

@@ -15,10 +15,14 @@ import { stateJson } from './space.ts';
 import { proposeAtOnce, stageOf } from './stage.ts';
 import type { CompiledRule, StateSchema } from './state-schema.ts';
 
-/** `states` and `pairs` say how much was tried. */
+/**
+ * `states` and `pairs` say how much was tried: `confluent` where no pair broke the invariant, `not measured` where no two patches
+ * could be found that are fine on one state.
+ */
 export type Confluence = { readonly invariant: string; readonly states: number; readonly pairs: number } & (
-  | { readonly isConfluent: true }
-  | { readonly isConfluent: false; readonly counterexample: Clash }
+  | { readonly verdict: 'confluent' }
+  | { readonly verdict: 'not measured' }
+  | { readonly verdict: 'not confluent'; readonly counterexample: Clash }
 );
 
 /** Two patches that are each fine on `state`, and what the second is told when both come at once. */
@@ -33,7 +37,7 @@ export type Clash = {
 const STATES = 200;
 
 /** Most patches tried in one state. */
-const PATCHES = 24;
+const PATCHES = 64;
 
 /** Tries every declared invariant on up to `states` states each. Cost: up to some hundred seals a state. */
 export function confluenceOf(schema: StateSchema, states: number = STATES): readonly Confluence[] {
@@ -59,7 +63,7 @@ function search(schema: StateSchema, rule: CompiledRule, statesMax: number): Con
         const hint = refusalBy(rule, propose(space, [one, other]));
         if (hint === undefined) continue;
         const counterexample = { state: stateJson(space), one, other, hint };
-        return { invariant: rule.name, states: seen.size + 1, pairs, isConfluent: false, counterexample };
+        return { invariant: rule.name, states: seen.size + 1, pairs, verdict: 'not confluent', counterexample };
       }
     }
     for (const [, next] of fine) {
@@ -69,7 +73,7 @@ function search(schema: StateSchema, rule: CompiledRule, statesMax: number): Con
       queue.push(next);
     }
   }
-  return { invariant: rule.name, states: queue.length, pairs, isConfluent: true };
+  return { invariant: rule.name, states: queue.length, pairs, verdict: pairs === 0 ? 'not measured' : 'confluent' };
 }
 
 /** What the invariant says to the one that came second, if it is what refused it. */
@@ -82,10 +86,14 @@ function refusalBy(rule: CompiledRule, { decided }: Sealed): string | undefined 
   return undefined;
 }
 
-/** Patches of the fields that the invariant reads, or that what it reads is computed from: one field each, then two. */
+/**
+ * Patches of one field, then of two: of those that the invariant reads or that what it reads is computed from, and of those
+ * that other rules tie to them, as a patch of one alone may never pass.
+ */
 function patchesOf(schema: StateSchema, rule: CompiledRule): readonly JsonObject[] {
-  const sources = schema.computed.filter(({ index }) => rule.reads.includes(index)).flatMap(({ reads }) => reads);
-  const indexes = [...new Set([...rule.reads, ...sources])];
+  const own = sourcesOf(schema, rule.reads);
+  const tied = schema.rules.filter(({ reads }) => reads.some((read) => own.includes(read))).flatMap(({ reads }) => reads);
+  const indexes = [...new Set([...own, ...sourcesOf(schema, tied)])];
   const single = indexes.flatMap((index) => {
     const kind = schema.kinds[index] as FieldKind;
     return kind.samples().map((intent): readonly [string, Json] => [schema.names[index] as string, intent]);
@@ -94,6 +102,10 @@ function patchesOf(schema: StateSchema, rule: CompiledRule): readonly JsonObject
     single.slice(i + 1).flatMap(([other, second]) => (other === name ? [] : [{ [name]: intent, [other]: second }])),
   );
   return [...single.map(([name, intent]) => ({ [name]: intent })), ...double].slice(0, PATCHES);
+}
+
+function sourcesOf(schema: StateSchema, reads: readonly number[]): readonly number[] {
+  return reads.flatMap((read) => schema.computed.find(({ index }) => index === read)?.reads ?? [read]);
 }
 
 /** The round in which one or two agents propose. */

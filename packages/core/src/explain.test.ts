@@ -120,7 +120,7 @@ describe('invariant confluence', () => {
     expect(confluenceOf(schema)).toMatchObject([
       {
         invariant: 'notNegative',
-        isConfluent: false,
+        verdict: 'not confluent',
         counterexample: {
           state: { left: 1 },
           one: { left: { inc: -1 } },
@@ -148,7 +148,7 @@ describe('invariant confluence', () => {
     );
     expect(confluenceOf(schema)).toMatchObject([
       {
-        isConfluent: false,
+        verdict: 'not confluent',
         counterexample: {
           state: { phase: 'open', goal: 'x' },
           one: { phase: { to: 'closed' } },
@@ -170,9 +170,22 @@ describe('invariant confluence', () => {
       sha256,
     );
     const [found] = confluenceOf(schema);
-    expect(found).toMatchObject({ invariant: 'small', isConfluent: true });
+    expect(found).toMatchObject({ invariant: 'small', verdict: 'confluent' });
     expect(found?.pairs).toBeGreaterThan(5);
     expect(found?.states).toBeGreaterThan(2);
+  });
+
+  test('[CFL5] where no two patches are fine on one state it says so, and nothing else', () => {
+    const schema = loadState(
+      {
+        name: 'stuck',
+        version: 1,
+        fields: { n: counter() },
+        invariants: { still: { reads: ['n'], check: ({ after }) => after.n === 0 || 'It moved.' } },
+      },
+      sha256,
+    );
+    expect(confluenceOf(schema)).toEqual([{ invariant: 'still', states: 1, pairs: 0, verdict: 'not measured' }]);
   });
 
   test('[CFL4] the search is bounded and says the same each time', () => {
@@ -186,7 +199,7 @@ describe('invariant confluence', () => {
       sha256,
     );
     const first = confluenceOf(schema, 20);
-    expect(first).toMatchObject([{ isConfluent: true, states: 20 }]);
+    expect(first).toMatchObject([{ verdict: 'confluent', states: 20 }]);
     expect(confluenceOf(schema, 20)).toEqual(first);
   });
 });

@@ -44,7 +44,13 @@ export {
   sameJson,
   utf8Bytes,
 } from './json.ts';
+export { contractOf, patchSchemaOf, stateFromContract, strictStateSchemaOf } from './contract.ts';
+export type { ContractCode } from './contract-kinds.ts';
+export type { Clash, Confluence } from './confluence.ts';
+export { confluenceOf } from './confluence.ts';
 export { hasTimers, timersOf } from './expiry.ts';
+export type { FieldExplanation, Told, TwoWriters } from './explain.ts';
+export { explainState, toldLine } from './explain.ts';
 export type { DerivedOptions } from './kinds/derived.ts';
 export { derived } from './kinds/derived.ts';
 export type { Provenance } from './provenance.ts';
@@ -98,6 +104,7 @@ export { project, viewsOfSpace } from './projection.ts';
 export type { Action, Admitted, Gated, Proposal } from './proposal.ts';
 export { admit, OPERATIONS_MAX, PROPOSAL_BYTES_MAX, proposalShape, readMessage, SPACE_PATTERN } from './proposal.ts';
 export { malformed, outOfBounds, superseded } from './refusal.ts';
+export { rehearse } from './rehearse.ts';
 export { fold, readEntry, replay } from './replay.ts';
 export type { Decided, Round, Sealed } from './seal.ts';
 export { isDue, seal } from './seal.ts';
@@ -121,6 +128,7 @@ export type {
 export { defineState, field, loadState } from './state-schema.ts';
 export type { JsonFault, StrictJson } from './strict-json.ts';
 export { isReservedKey, KEY_CHARS_MAX, readStrictJson, stringFault } from './strict-json.ts';
+export { acceptsNull, requiredOf, strictSubset, strictValue, withoutOptionalNulls } from './strict-subset.ts';
 export { trieAt, trieEntries } from './trie.ts';
 export { samplesOf } from './value-samples.ts';
 export type { VersionVector } from './version-vector.ts';

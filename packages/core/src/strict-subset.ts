@@ -2,10 +2,11 @@
  * The strict subset of JSON Schema that model servers enforce: closed objects, every key required, optional ones nullable.
  *
  * Keywords outside the subset are dropped, not translated: what they check is checked again when the answer is read. Bounds
- * at the edge of safe integers are dropped too, as some servers refuse large numbers.
+ * at the edge of safe integers are dropped too, as some servers refuse large numbers. An object with keys of one's own choice
+ * becomes a list of `{ key, value }`. SPEC: STS1-STS3.
  */
-import type { Json, JsonObject } from '@oplus/core';
-import { isJsonObject } from '@oplus/core';
+import type { Json, JsonObject } from './json.ts';
+import { isJsonObject } from './json.ts';
 
 /** The schema in the strict subset. Same values as the original, plus null for its optional keys. */
 export function strictSubset(schema: Json): JsonObject {
@@ -19,6 +20,8 @@ export function strictSubset(schema: Json): JsonObject {
       strict['anyOf'] = (value as readonly Json[]).map(strictSubset);
   }
   if (strict['enum'] !== undefined && strict['type'] === undefined) delete strict['pattern'];
+  const free = freeValues(schema);
+  if (free !== undefined) return { type: 'array', items: strictSubset(keyedItem(free)) };
   if (!isJsonObject(schema['properties'])) return strict;
   const required = requiredOf(schema);
   return {
@@ -32,6 +35,22 @@ export function strictSubset(schema: Json): JsonObject {
     required: Object.keys(schema['properties']),
     additionalProperties: false,
   };
+}
+
+/** A value of the original schema in the form that its strict subset has: a list where keys are free. */
+export function strictValue(schema: Json, value: Json): Json {
+  if (!isJsonObject(schema)) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => strictValue(schema['items'] ?? {}, item));
+  const free = freeValues(schema);
+  if (!isJsonObject(value)) return value;
+  if (free !== undefined) return Object.entries(value).map(([key, one]) => ({ key, value: strictValue(free, one) }));
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const known = Object.entries(value).map(([key, one]): [string, Json] => [
+    key,
+    Object.hasOwn(properties, key) ? strictValue(properties[key] as Json, one) : one,
+  ]);
+  const absent = Object.keys(properties).filter((key) => !Object.hasOwn(value, key));
+  return Object.fromEntries([...known, ...absent.map((key): [string, Json] => [key, null])]);
 }
 
 /** An answer in the strict subset as the original schema has it: null under an optional key means that the key is left out. */
@@ -76,6 +95,21 @@ export function requiredOf(schema: JsonObject): ReadonlySet<string> {
 
 const KEPT: ReadonlySet<string> = new Set(['type', 'enum', 'pattern', 'description', 'multipleOf', 'minItems', 'maxItems']);
 const BOUNDS: ReadonlySet<string> = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']);
+
+/** The schema of the values, where keys are free. */
+function freeValues(schema: JsonObject): JsonObject | undefined {
+  const free = schema['additionalProperties'];
+  return free !== undefined && isJsonObject(free) ? free : undefined;
+}
+
+function keyedItem(value: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    properties: { key: { type: 'string' }, value },
+    required: ['key', 'value'],
+    additionalProperties: false,
+  };
+}
 
 function isModest(value: Json): boolean {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;

@@ -114,6 +114,30 @@ function programOf(terminal: Terminal, signals: Signals, done: (exitCode: number
       done(await diffCommand(terminal, options.dir, { ...options, from, ...(to === undefined ? {} : { to }) }));
     });
 
+  const schema = add(program, 'schema', 'what a state definition means, and whether it is sound');
+  add(schema, 'explain <skill>', 'every field: kind, cap, grade and why, verbs, two writers at once')
+    .option('--path <pointer>', 'only this field and what is below it, such as /shelves')
+    .addHelpText('after', DEFINITION_HELP)
+    .action(async (name: string, options: { readonly path?: string }) => {
+      const { explainCommand } = await import('./commands/schema.ts');
+      done(await explainCommand(terminal, name, options));
+    });
+  add(schema, 'check <skill>', 'load it, and search each invariant for two patches that break it together')
+    .option('--states <n>', 'how many states to try each invariant on', count('states', 1, 100_000), 200)
+    .addHelpText('after', DEFINITION_HELP)
+    .action(async (name: string, options: { readonly states: number }) => {
+      const { checkCommand } = await import('./commands/schema.ts');
+      done(await checkCommand(terminal, name, options));
+    });
+  add(schema, 'json <skill>', 'its contract: JSON Schema of the state with the merge rule of every field')
+    .option('--patch', 'JSON Schema of a patch instead, in the strict subset of model servers')
+    .option('--role <name>', 'only what this role may write (with --patch)')
+    .addHelpText('after', DEFINITION_HELP)
+    .action(async (name: string, options: { readonly patch?: boolean; readonly role?: string }) => {
+      const { contractCommand } = await import('./commands/schema.ts');
+      done(await contractCommand(terminal, name, options));
+    });
+
   add(program, 'lint <file>', 'try the laws of merging on the reducers that a module exports')
     .addHelpText('after', '\nThe module is loaded and run.\n\nExample:\n  oplus lint src/state.ts')
     .action(async (file: string) => {
@@ -142,6 +166,9 @@ First steps:
   oplus run warehouse     four agents on one inventory, with a scripted model
   oplus log               what they proposed, and what came of it
   oplus doctor            what is missing for a broker or a model`;
+
+const DEFINITION_HELP = `
+<skill> is a shipped skill, a module that exports a state definition, or a contract (.json). A module is loaded and run.`;
 
 function withFlags(command: Command): Command {
   for (const [flag, text] of Object.entries(FLAGS)) command.option(flag, text);

@@ -114,6 +114,7 @@ test('[CO27] over sockets, a log on disk and real time: the claim of a worker th
     await free?.propose(taken);
     await ann?.close();
     let view = await bob?.view();
+    expect(await view?.rehearse(taken)).toMatchObject({ issues: [{ code: 'held' }] });
     expect(await view?.propose(taken)).toMatchObject({ issues: [{ code: 'held' }] });
     while (view !== undefined && (ofX(view.space) as { holder: unknown }).holder !== null) view = await bob?.viewAfter(view);
     expect(performance.now() - fromMs).toBeGreaterThanOrEqual(200);

@@ -191,7 +191,7 @@ test('[WK8] a proposal carries the view that it was made on', async () => {
     issues: [{ path: '/lead', code: 'conflict', by: 'bob' }],
   });
   expect(proposalsOf(table)[1]?.base).toEqual({ revision, digest: head.slice(0, 16) });
-  expect(Object.keys(view).toSorted()).toEqual(['pass', 'project', 'propose', 'space']);
+  expect(Object.keys(view).toSorted()).toEqual(['pass', 'project', 'propose', 'rehearse', 'space']);
   await coordinator.close();
 });
 
@@ -376,5 +376,48 @@ test('[WK15] a replica that has failed ends views, answers and welcomes with its
   for (const one of await settled) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'LOG_DIVERGED' } });
   await expect(worker.view()).rejects.toMatchObject({ code: 'LOG_DIVERGED' });
   expect(table.clock.nextDueMs()).toBe(undefined);
+  await coordinator.close();
+});
+
+test('[WK17] a rehearsal tells what would come of a draft, in turn with proposals, and nothing comes of it', async () => {
+  const table = new Table();
+  const coordinator = await table.lead();
+  const replica = coordinator.replica(SPACE);
+  const [ann, bob] = [await table.join(replica, 'ann'), await table.join(replica, 'bob')];
+  const view = await ann.view();
+  const records = table.store.bodies.length;
+  const spend = { patch: { budget: { inc: 2 } } };
+  expect(await view.rehearse(spend)).toMatchObject({ kind: 'committed' });
+  expect(await view.rehearse({ patch: { budget: { inc: 4 } } })).toMatchObject({ kind: 'rejected', issues: [{ code: 'bound' }] });
+  expect(await view.rehearse({ patch: { nothing: { of: 'ours' } } })).toMatchObject({ issues: [{ code: 'schema' }] });
+  expect((await ann.view()).space).toBe(view.space);
+  expect(table.store.bodies.length).toBe(records);
+  await (await bob.view()).propose(spend);
+  const [rehearsed, proposed, again] = await Promise.all([view.rehearse(spend), view.propose(INC), view.rehearse(INC)]);
+  expect(rehearsed).toMatchObject({ kind: 'rejected', issues: [{ code: 'bound' }] });
+  expect([proposed, again]).toMatchObject([{ kind: 'committed' }, { kind: 'committed' }]);
+  expect(proposalsOf(table).map(({ agent, n }) => [agent, n])).toEqual([
+    ['bob', 1],
+    ['ann', 1],
+  ]);
+  expect(stateJson(replica.space())).toMatchObject({ budget: 2, done: 1 });
+  await coordinator.close();
+});
+
+test('[WK17] a rehearsal is said again until it is answered, and rejects when the session ends', async () => {
+  const table = new Table();
+  const coordinator = await table.lead();
+  const worker = await table.join(coordinator.replica(SPACE), 'ann');
+  let upCount = 0;
+  table.passing = (way) => (way === 'up' && (upCount += 1) < 3 ? 0 : 1);
+  const answer = worker.newest().rehearse(INC);
+  await table.pass(1_000, 250);
+  expect([await answer, upCount]).toMatchObject([{ kind: 'committed' }, 3]);
+  table.passing = () => 0;
+  const lost = worker.newest().rehearse(INC);
+  await table.rest();
+  const closed = worker.close();
+  await expect(lost).rejects.toMatchObject({ code: 'TRANSPORT_CLOSED' });
+  await closed;
   await coordinator.close();
 });

@@ -14,6 +14,7 @@ import {
   passShape,
   PROTOCOL_VERSION,
   refusalShape,
+  rehearsalShape,
   verdictMessageShape,
   verdictShape,
   welcomeShape,
@@ -44,6 +45,11 @@ const SHAPES: readonly { readonly name: string; readonly says: string; readonly 
   { name: 'proposal', says: 'Worker to coordinator: a patch on a view, with its dot.', shape: proposalShape },
   { name: 'pass', says: 'Worker to coordinator: nothing to propose on this revision.', shape: passShape },
   { name: 'verdict', says: 'Coordinator to worker: the answer to one dot.', shape: verdictMessageShape },
+  {
+    name: 'rehearsal',
+    says: 'Coordinator to worker: the verdict that a proposal would get, which leaves no trace.',
+    shape: rehearsalShape,
+  },
   {
     name: 'refusal',
     says: 'Coordinator to worker: a message that was turned away before it became anything.',

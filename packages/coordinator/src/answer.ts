@@ -1,5 +1,5 @@
 /**
- * What goes back to workers: welcomes, verdicts, farewells and refusals.
+ * What goes back to workers: welcomes, verdicts, rehearsals, farewells and refusals.
  *
  * A coordinator that was deposed without knowing it still answers, from a state that is old but true. So each answer is either
  * a fact that no later entry can change (a verdict, a farewell, `fenced`), or names the revision that it was given at. SPEC: CO9-CO14.
@@ -55,6 +55,12 @@ export function farewell(space: string, agent: string, incarnation: number): Eff
 /** A verdict from its canonical text. */
 export function verdictOn(space: string, agent: string, n: number, verdictText: string): Effect {
   return { kind: 'send', to: agent, body: encodeVerdict({ space, agent, n }, verdictText) };
+}
+
+/** The verdict that the proposal would get, by its tag. */
+export function rehearsalOf({ proposal, text }: Admitted, verdict: Verdict): Effect {
+  const body = encodeMessage({ kind: 'rehearsal', v: PROTOCOL_VERSION, of: tagOf(text), verdict });
+  return { kind: 'send', to: proposal.agent, body };
 }
 
 /** What `space` has to say of the proposals that a round left out: their dot is taken by other bytes, or an earlier one is missing. */

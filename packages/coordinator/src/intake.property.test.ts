@@ -14,6 +14,7 @@ const VALID = [
     { done: { inc: 1 }, by: { at: { x: { inc: 2 } } } },
     { premises: ['/done'], why: 'because', action: { name: 'go', args: { to: [1, { a: null }] } } },
   ),
+  ann.write(2, { done: { inc: 1 } }, { dry: true }),
   hello('ann', 'ann-1'),
   hello('bob', 'bob-1'),
   leave('ann', 1),

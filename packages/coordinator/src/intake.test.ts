@@ -1,8 +1,9 @@
 /** What a coordinator answers to each message, at once or with the next round. */
-import { counter, loadState } from '@oplus/core';
+import { claim, counter, loadState, timersOf } from '@oplus/core';
+import type { JsonObject } from '@oplus/core';
 import { encodeMessage, sha256, tagOf } from '@oplus/protocol';
 import { expect, test } from 'vitest';
-import { Desk, hello, leave, pass, SCHEMA } from './testing/desk.ts';
+import { Desk, Hand, hello, leave, pass, SCHEMA } from './testing/desk.ts';
 
 test('[CO9] a decided proposal that is sent again gets its first verdict, byte for byte, from whoever leads', () => {
   const first = Desk.leading();
@@ -216,4 +217,68 @@ test('[CO15] outside barrier mode a pass changes nothing, and before its birth a
     ...unborn.hear('ann', encodeMessage({ kind: 'leave', v: 1, space: 'board', agent: 'ann', incarnation: 1 })),
   ]).toEqual([]);
   expect(unborn.state).toBe(before);
+});
+
+test('[CO34] a rehearsal is answered at once from the state in the log, and leaves no trace', () => {
+  const desk = Desk.leading();
+  const ann = desk.join('ann');
+  const { state } = desk;
+  const texts = [ann.write(1, { budget: { inc: 2 } }, { dry: true }), ann.write(1, { budget: { inc: 99 } }, { dry: true })];
+  for (const text of [...texts, ...texts]) {
+    expect(desk.hear('ann', text)).toMatchObject([
+      {
+        kind: 'rehearsal',
+        of: tagOf(text),
+        verdict: text === texts[0] ? { kind: 'committed', revision: 2 } : { kind: 'rejected', issues: [{ code: 'bound' }] },
+      },
+    ]);
+  }
+  expect(desk.state).toBe(state);
+  expect(desk.rest()).toEqual([]);
+  ann.propose(1, { budget: { inc: 3 } });
+  expect(desk.hear('ann', texts[0] as string)).toMatchObject([{ kind: 'rehearsal', verdict: { kind: 'committed' } }]);
+  expect(desk.rest()).toMatchObject([{ kind: 'verdict', n: 1, verdict: { kind: 'committed' } }]);
+});
+
+test('[CO34] a rehearsal that could have no verdict, or is on another history, is refused with its reason', () => {
+  const desk = Desk.leading();
+  const ann = desk.join('ann');
+  ann.propose(1);
+  desk.rest();
+  const codeOf = (n: number, other: JsonObject = {}): unknown =>
+    desk
+      .hear('ann', ann.write(n, undefined, { dry: true, ...other }))
+      .map((message) => ('issues' in message ? message.issues[0]?.code : message));
+  expect(codeOf(1)).toEqual(['equivocation']);
+  expect(codeOf(3)).toEqual(['gap']);
+  expect(codeOf(2, { incarnation: 2 })).toEqual(['unknown_agent']);
+  expect(codeOf(2, { base: { revision: 1, digest: '0123456789abcdef' } })).toEqual(['unknown_base']);
+});
+
+test('[CO34] a rehearsal does not speak for its agent in barrier mode, nor for a holder whose lease runs out', () => {
+  const desk = Desk.leading({ barrier: { agents: 1 } });
+  desk.hear('ann', hello('ann', 'ann-1'));
+  desk.rest();
+  desk.join('bob');
+  const ann = new Hand(desk, 'ann', 1);
+  const bob = new Hand(desk, 'bob', 1);
+  const { revision } = desk.space;
+  bob.propose(1);
+  ann.propose(1, undefined, { dry: true });
+  desk.rest();
+  expect(desk.space.revision).toBe(revision);
+  ann.propose(1);
+  desk.rest();
+  expect(desk.space.revision).toBe(revision + 1);
+
+  const schema = loadState({ name: 'board', version: 1, fields: { x: claim({ leaseMs: 400 }), done: counter() } }, sha256);
+  const leased = Desk.leading({ schema });
+  const holder = leased.join('ann');
+  holder.propose(1, { x: { claim: true } });
+  leased.rest();
+  for (let i = 0; i < 4; i += 1) {
+    leased.pass(200);
+    holder.propose(2, { done: { inc: 1 } }, { dry: true });
+  }
+  expect(timersOf(leased.space)).toEqual([]);
 });

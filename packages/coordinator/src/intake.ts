@@ -1,11 +1,11 @@
 /**
- * Taking messages in: every one passes the gate; what is answered at once is answered from the sealed state. SPEC: CO9-CO15.
+ * Taking messages in: every one passes the gate; what is answered at once is answered from the sealed state. SPEC: CO9-CO15, CO34.
  */
-import { isDue, trieAt } from '@oplus/core';
+import { isDue, rehearse, trieAt } from '@oplus/core';
 import type { Admitted, Issue, Space } from '@oplus/core';
 import { readUpward } from '@oplus/protocol';
 import type { Hello, Leave, Pass } from '@oplus/protocol';
-import { farewell, faultOf, refuse, refuseDot, verdictOn, welcome } from './answer.ts';
+import { farewell, faultOf, refuse, refuseDot, rehearsalOf, verdictOn, welcome } from './answer.ts';
 import { isOurs } from './recent.ts';
 import type { CoordinatorState, Effect, Step } from './state.ts';
 import { AHEAD_MAX, NOTHING_WAITING, withItem, withPass } from './waiting.ts';
@@ -32,17 +32,19 @@ export function onMessage(state: CoordinatorState, from: string, body: string): 
 }
 
 function onProposal(state: CoordinatorState, space: Space, admitted: Admitted): Step {
-  const { agent, n, base } = admitted.proposal;
+  const { agent, n, base, dry } = admitted.proposal;
   const record = trieAt(space.agents, agent);
   const fault = faultOf(record, admitted, space.schema.sha256);
   const decided = record?.n ?? 0;
   // What skips a little ahead may follow something that waits already.
-  if (fault !== undefined && (fault !== 'gap' || n > decided + AHEAD_MAX))
+  if (fault !== undefined && (fault !== 'gap' || dry === true || n > decided + AHEAD_MAX))
     return answer(state, refuseDot(space, admitted, fault));
   if (n === decided) return answer(state, verdictOn(space.name, agent, n, record?.answered?.verdict ?? ''));
   if (!isOurs(state.recent, space.name, base))
     return answer(state, refuse(agent, admitted.text, [foreignBase(base.revision)], space.revision));
-  return queue(state, space.name, (waits) => withItem(waits, admitted));
+  if (dry !== true) return queue(state, space.name, (waits) => withItem(waits, admitted));
+  const verdict = rehearse(space, admitted);
+  return verdict === undefined ? still(state) : answer(state, rehearsalOf(admitted, verdict));
 }
 
 function onHello(state: CoordinatorState, space: Space, hello: Hello, body: string): Step {

@@ -42,6 +42,7 @@ export const proposalShape: z.ZodType<Proposal> = z.strictObject({
   patch: z.record(z.string(), z.unknown()),
   action: z.strictObject({ name: z.string().min(1).max(64), args: z.record(z.string(), z.unknown()) }).optional(),
   why: z.string().max(500).optional(),
+  dry: z.literal(true).optional(),
 }) as unknown as z.ZodType<Proposal>;
 
 /** What an agent wants to do in the world once the patch is committed. Opaque to the core. */
@@ -50,7 +51,8 @@ export type Action = { readonly name: string; readonly args: JsonObject };
 /**
  * `base` is the sealed revision that the proposer's view was made of, with the first 16 hex digits of its entry's digest;
  * `vector` replaces it only for drafts that were not made on a sealed revision. `premises` are JSON Pointers of fields that
- * the proposer relied on without writing them. `patch` maps fields to verbs.
+ * the proposer relied on without writing them. `patch` maps fields to verbs. `dry` makes it a rehearsal: it is answered, and
+ * leaves no trace.
  */
 export type Proposal = {
   readonly kind: 'proposal';
@@ -69,6 +71,7 @@ export type Proposal = {
   readonly patch: JsonObject;
   readonly action?: Action;
   readonly why?: string;
+  readonly dry?: true;
 };
 
 /** A proposal with its canonical text: what is logged, digested and compared. */

@@ -181,7 +181,8 @@ function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: re
   const due: Due[] = [];
   let last: Due | undefined;
   for (const admitted of byDot) {
-    const { agent, n, incarnation, base } = admitted.proposal;
+    const { agent, n, incarnation, base, dry } = admitted.proposal;
+    if (dry === true) continue;
     const isSame = last?.admitted.proposal.agent === agent;
     const record = isSame && last !== undefined ? last.record : trieAt(agents, agent);
     const newest = isSame && last !== undefined ? last.admitted.proposal.n : (record?.n ?? 0);

@@ -2,7 +2,7 @@ export type { Announced } from './announcement.ts';
 export { encodeAnnouncement, readAnnouncement } from './announcement.ts';
 export { CONTROL_BYTES_MAX, encodeMessage, encodeVerdict, readDownward, readUpward, tagOf } from './codec.ts';
 export { foldLogRecord } from './log-fold.ts';
-export type { Downward, Hello, Leave, Left, Pass, Refusal, Upward, VerdictMessage, Welcome } from './message.ts';
+export type { Downward, Hello, Leave, Left, Pass, Refusal, Rehearsal, Upward, VerdictMessage, Welcome } from './message.ts';
 export {
   downwardShape,
   helloShape,
@@ -10,6 +10,7 @@ export {
   leftShape,
   passShape,
   refusalShape,
+  rehearsalShape,
   upwardShape,
   verdictMessageShape,
   verdictShape,

@@ -58,6 +58,8 @@ const DOWNWARD: readonly Downward[] = [
     n: 1,
     verdict: { kind: 'committed', revision: 4, outcomes: { '/done': { kind: 'merged', over: { agent: 'bob', n: 2 } } } },
   },
+  { kind: 'rehearsal', v: 1, of: SCHEMA, verdict: { kind: 'committed', revision: 4 } },
+  { kind: 'rehearsal', v: 1, of: SCHEMA, verdict: { kind: 'rejected', revision: 3, issues: [ISSUE] } },
   { kind: 'refusal', v: 1, of: SCHEMA, issues: [ISSUE] },
   { kind: 'refusal', v: 1, of: SCHEMA, revision: -1, issues: [] },
   { kind: 'left', v: 1, space: 'board', agent: 'ann', incarnation: 1 },

@@ -2,7 +2,8 @@
  * The messages between workers and a coordinator. Every one is a JSON document with a closed shape; the JSON Schemas in
  * `schemas/` are generated from these.
  *
- * Upwards: `hello`, `proposal` (the core's own shape), `pass`, `leave`. Downwards: `welcome`, `verdict`, `refusal`, `left`.
+ * Upwards: `hello`, `proposal` (the core's own shape), `pass`, `leave`. Downwards: `welcome`, `verdict`, `rehearsal`, `refusal`,
+ * `left`.
  * Announcements carry a log record with its index (announcement.ts).
  */
 import { z } from 'zod';
@@ -83,6 +84,17 @@ export type VerdictMessage = {
 };
 
 /**
+ * The answer to a proposal that is `dry`: the verdict that it would have got. `of` is its tag, as no dot was used. `revision` of
+ * the verdict is that of the round which it would have been in, one more than that of the state that was asked.
+ */
+export type Rehearsal = {
+  readonly kind: 'rehearsal';
+  readonly v: typeof PROTOCOL_VERSION;
+  readonly of: string;
+  readonly verdict: Verdict;
+};
+
+/**
  * A message that was turned away before it became anything: no dot was used, nothing was logged. `of` is its tag (`tagOf`), so that a
  * refusal that arrives late is not taken for one of a newer message. `revision` is that of the state that refused it, absent when the
  * bytes alone were enough: whoever knows of a newer revision knows better.
@@ -104,7 +116,7 @@ export type Left = {
   readonly incarnation: number;
 };
 
-export type Downward = Welcome | VerdictMessage | Refusal | Left;
+export type Downward = Welcome | VerdictMessage | Rehearsal | Refusal | Left;
 
 export const helloShape: z.ZodType<Hello> = z.strictObject({
   kind: z.literal('hello'),
@@ -183,6 +195,13 @@ export const verdictMessageShape: z.ZodType<VerdictMessage> = z.strictObject({
   verdict: verdictShape,
 });
 
+export const rehearsalShape: z.ZodType<Rehearsal> = z.strictObject({
+  kind: z.literal('rehearsal'),
+  v,
+  of: tag,
+  verdict: verdictShape,
+});
+
 export const refusalShape: z.ZodType<Refusal> = z.strictObject({
   kind: z.literal('refusal'),
   v,
@@ -193,4 +212,10 @@ export const refusalShape: z.ZodType<Refusal> = z.strictObject({
 
 export const leftShape: z.ZodType<Left> = z.strictObject({ kind: z.literal('left'), v, space, agent, incarnation: positive });
 
-export const downwardShape: z.ZodType<Downward> = z.union([welcomeShape, verdictMessageShape, refusalShape, leftShape]);
+export const downwardShape: z.ZodType<Downward> = z.union([
+  welcomeShape,
+  verdictMessageShape,
+  rehearsalShape,
+  refusalShape,
+  leftShape,
+]);

@@ -11,11 +11,11 @@ export const RESEND_MS_MAX = 2_000;
 
 export type Identity = { readonly incarnation: number; readonly n: number };
 
-/** What is said until it is answered: the hello while joining, a proposal, a leave; while idle a pass. `text` never changes. */
+/** What is said until it is answered: the hello while joining, a proposal, a rehearsal, a leave; while idle a pass. `text` never changes. */
 export type Pending = { readonly text: string; readonly delayMs: number };
 
 export type WorkerState = {
-  readonly phase: 'joining' | 'idle' | 'proposing' | 'leaving' | 'ended';
+  readonly phase: 'joining' | 'idle' | 'proposing' | 'rehearsing' | 'leaving' | 'ended';
   readonly hello: Hello;
   readonly identity: Identity | undefined;
   readonly pending: Pending | undefined;
@@ -33,6 +33,8 @@ export type Input =
   | { readonly kind: 'term' }
   /** A proposal without dot; the step gives it one. Only told while idle. */
   | { readonly kind: 'propose'; readonly proposal: Omit<Proposal, 'n' | 'incarnation'> }
+  /** The same, as a rehearsal: it uses no dot. Only told while idle. */
+  | { readonly kind: 'rehearse'; readonly proposal: Omit<Proposal, 'n' | 'incarnation'> }
   /** There is nothing to propose on this revision. Only told while idle. */
   | { readonly kind: 'pass'; readonly revision: number }
   /** Only told while idle. */

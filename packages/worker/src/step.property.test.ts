@@ -17,7 +17,7 @@ const welcome = encodeMessage({
   n: 0,
   revision: 0,
 });
-const propose: Input = {
+const propose: Input & { readonly kind: 'propose' } = {
   kind: 'propose',
   proposal: {
     kind: 'proposal',
@@ -36,6 +36,7 @@ const STATES: readonly WorkerState[] = [
   joining,
   idle,
   step(idle, propose).state,
+  step(idle, { ...propose, kind: 'rehearse' }).state,
   step(idle, { kind: 'pass', revision: 0 }).state,
   step(idle, { kind: 'leave' }).state,
 ];
@@ -43,6 +44,9 @@ const VALID = [
   welcome,
   encodeMessage({ kind: 'verdict', v: 1, space: 'board', agent: 'ann', n: 1, verdict: { kind: 'committed', revision: 1 } }),
   encodeMessage({ kind: 'left', v: 1, space: 'board', agent: 'ann', incarnation: 1 }),
+  ...STATES.map(({ pending }) =>
+    encodeMessage({ kind: 'rehearsal', v: 1, of: tagOf(pending?.text ?? ''), verdict: { kind: 'committed', revision: 1 } }),
+  ),
   ...STATES.map(({ pending }) =>
     encodeMessage({
       kind: 'refusal',

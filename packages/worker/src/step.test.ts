@@ -32,7 +32,7 @@ const refusal = (of: string, code: Issue['code'], revision?: number): string =>
     issues: [{ path: '', code, rule: 'r', recovery: 'stop', hint: 'h' }],
   });
 
-function proposing(patch: Json = { done: { inc: 1 } }): Input {
+function proposing(patch: Json = { done: { inc: 1 } }): Input & { readonly kind: 'propose' } {
   return {
     kind: 'propose',
     proposal: {
@@ -261,4 +261,40 @@ test('[WK16] bytes that are none of ours end the session, whatever it is doing',
     ]);
     expect(life.hears(welcome()).effects).toEqual([]);
   }
+});
+
+const rehearsing = (): Input => ({ ...proposing(), kind: 'rehearse' });
+
+const rehearsal = (of: string, revision = 6): string =>
+  encodeMessage({ kind: 'rehearsal', v: 1, of: tagOf(of), verdict: { kind: 'committed', revision } });
+
+test('[WK17] a rehearsal is the proposal with its next dot, and uses none', () => {
+  const life = Life.joined().tell(rehearsing());
+  const text = life.said();
+  expect(JSON.parse(text)).toMatchObject({ n: 1, dry: true, patch: { done: { inc: 1 } } });
+  expect(life.tell({ kind: 'timer', revision: 5 }).said()).toBe(text);
+  expect(life.hears(rehearsal(text)).effects).toEqual([{ kind: 'answered', answer: { kind: 'committed', revision: 6 } }]);
+  expect(life.state).toMatchObject({ phase: 'idle', identity: { n: 0 }, revision: 5 });
+  life.tell(proposing());
+  expect(JSON.parse(life.said())).toMatchObject({ n: 1 });
+  expect(life.said()).not.toContain('dry');
+});
+
+test('[WK17] it is refused as a proposal is', () => {
+  const life = Life.joined().tell(rehearsing());
+  expect(life.hears(refusal(life.said(), 'gap')).effects).toEqual([]);
+  life.tell({ kind: 'timer', revision: 5 });
+  expect(life.hears(refusal(life.said(), 'unknown_base')).effects).toMatchObject([{ answer: { kind: 'refused' } }]);
+  expect(life.tell(rehearsing()).hears(refusal(life.said(), 'fenced')).kinds()).toEqual(['ended']);
+});
+
+test('[WK18] an answer to a rehearsal counts only if it names what is pending and is not of an older state', () => {
+  const life = Life.joined().tell(rehearsing());
+  const text = life.said();
+  for (const body of [rehearsal('another'), rehearsal(text, 5), verdict(1)]) expect(life.hears(body).effects).toEqual([]);
+  expect(life.hears(rehearsal(text, 6)).kinds()).toEqual(['answered']);
+  expect(life.hears(rehearsal(text, 6)).effects).toEqual([]);
+  life.tell(proposing());
+  for (const body of [rehearsal(text), rehearsal(life.said())]) expect(life.hears(body).effects).toEqual([]);
+  expect(life.hears(verdict(1)).kinds()).toEqual(['answered']);
 });

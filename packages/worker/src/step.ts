@@ -4,7 +4,7 @@
 import { canonical, fitsUtf8, invariant, OplusError, PROPOSAL_BYTES_MAX } from '@oplus/core';
 import type { Issue, Json, Proposal } from '@oplus/core';
 import { encodeMessage, PROTOCOL_VERSION, readDownward, tagOf } from '@oplus/protocol';
-import type { Downward, Hello, Refusal, VerdictMessage, Welcome } from '@oplus/protocol';
+import type { Downward, Hello, Refusal, Rehearsal, VerdictMessage, Welcome } from '@oplus/protocol';
 import { RESEND_MS, RESEND_MS_MAX } from './state.ts';
 import type { Effect, Identity, Input, Step, WorkerState } from './state.ts';
 
@@ -29,7 +29,9 @@ export function step(state: WorkerState, input: Input): Step {
     case 'message':
       return onMessage(state, input.body);
     case 'propose':
-      return onPropose(state, input.proposal);
+      return onPropose(state, 'proposing', input.proposal);
+    case 'rehearse':
+      return onPropose(state, 'rehearsing', { ...input.proposal, dry: true });
     case 'pass': {
       const { incarnation } = idle(state);
       const { space, agent } = state.hello;
@@ -55,10 +57,10 @@ function onTimer(state: WorkerState, revision: number): Step {
   return sent(state, pending.text, Math.min(pending.delayMs * 2, RESEND_MS_MAX));
 }
 
-function onPropose(state: WorkerState, proposal: Omit<Proposal, 'n' | 'incarnation'>): Step {
+function onPropose(state: WorkerState, phase: 'proposing' | 'rehearsing', proposal: Omit<Proposal, 'n' | 'incarnation'>): Step {
   const { incarnation, n } = idle(state);
   const text = canonical({ ...proposal, incarnation, n: n + 1 } as unknown as Json);
-  if (fitsUtf8(text, PROPOSAL_BYTES_MAX)) return sent({ ...state, phase: 'proposing' }, text);
+  if (fitsUtf8(text, PROPOSAL_BYTES_MAX)) return sent({ ...state, phase }, text);
   const hint = `The proposal has ${text.length} characters; ${PROPOSAL_BYTES_MAX} bytes are allowed. Put large data into an artefact.`;
   const issues: readonly Issue[] = [{ path: '', code: 'too_large', rule: 'gate', recovery: 'change', hint }];
   return { state: { ...state, pending: undefined }, effects: [{ kind: 'answered', answer: { kind: 'refused', issues } }] };
@@ -76,6 +78,8 @@ function onMessage(state: WorkerState, body: string): Step {
       return onWelcome(state, message);
     case 'verdict':
       return onVerdict(state, message);
+    case 'rehearsal':
+      return onRehearsal(state, message);
     case 'refusal':
       return onRefusal(state, message);
     case 'left': {
@@ -118,6 +122,16 @@ function onVerdict(state: WorkerState, { space, n, verdict }: VerdictMessage): S
   };
 }
 
+/** Of the newest state that this worker knows of, or a newer one: a coordinator that is behind answers from an old one. */
+function onRehearsal(state: WorkerState, { of, verdict }: Rehearsal): Step {
+  const asked = verdict.revision - 1;
+  if (state.phase !== 'rehearsing' || of !== tagOf(state.pending?.text ?? '') || asked < state.revision) return still(state);
+  return {
+    state: { ...state, phase: 'idle', pending: undefined, revision: asked },
+    effects: [{ kind: 'answered', answer: verdict }],
+  };
+}
+
 function onRefusal(state: WorkerState, { of, revision, issues }: Refusal): Step {
   // Of another message, or by a coordinator that is behind what we know: whoever is not will answer.
   if (state.pending === undefined || of !== tagOf(state.pending.text) || (revision !== undefined && revision < state.revision))
@@ -127,6 +141,7 @@ function onRefusal(state: WorkerState, { of, revision, issues }: Refusal): Step 
     case 'joining':
       return ended(state, refused(issues));
     case 'proposing':
+    case 'rehearsing':
       if (codes.has('gap')) return still(state);
       if (codes.has('fenced') || codes.has('unknown_agent') || codes.has('equivocation') || codes.has('replayed'))
         return ended(state, fenced(state));

@@ -30,6 +30,11 @@ export interface View {
    */
   propose(draft: Draft): Promise<Answer>;
   /**
+   * The verdict that the draft would get if it were proposed on this view now, alone; nothing is committed, logged or kept. What others
+   * commit meanwhile may change it. In turn with proposals, and throws as `propose` does.
+   */
+  rehearse(draft: Draft): Promise<Answer>;
+  /**
    * Says that there is nothing to propose on this view: in barrier mode the round then need not wait for this worker. Resolves when
    * it is said; it is said again until a newer revision is known or something else is said.
    */

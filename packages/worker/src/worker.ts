@@ -151,7 +151,8 @@ class Session implements Worker {
       space,
       project: (reader: Omit<Reader, 'agent' | 'role'>, charsMax: number, projection?: Projection) =>
         project(space, { ...reader, agent: this.agent, role: this.role }, charsMax, projection),
-      propose: (draft) => this.#propose(space, draft),
+      propose: (draft) => this.#ask('propose', space, draft),
+      rehearse: (draft) => this.#ask('rehearse', space, draft),
       pass: () =>
         this.#inTurn(async () => {
           if (this.#ending === undefined) this.#tell({ kind: 'pass', revision: space.revision });
@@ -159,7 +160,7 @@ class Session implements Worker {
     };
   }
 
-  #propose(space: Space, draft: Draft): Promise<Answer> {
+  #ask(kind: 'propose' | 'rehearse', space: Space, draft: Draft): Promise<Answer> {
     return this.#inTurn(() => {
       const over = this.#ending ?? this.#fencing();
       if (over !== undefined) {
@@ -169,7 +170,7 @@ class Session implements Worker {
       return new Promise<Answer>((resolve, reject) => {
         this.#asking = { resolve, reject };
         try {
-          this.#tell({ kind: 'propose', proposal: this.#proposalOf(space, draft) });
+          this.#tell({ kind, proposal: this.#proposalOf(space, draft) });
         } catch (cause) {
           this.#asking = undefined;
           throw new OplusError('USAGE', 'the draft cannot be said in JSON', {

@@ -2,8 +2,20 @@
  * A team in memory, for tests of what stands on `Worker`: the real seal of the core behind the public face of a worker, with
  * no coordinator, log or bus. One proposal is sealed at a time, in the order of arrival.
  */
-import { admit, canonical, invariant, project, seal, trieAt, unbornSpace, withoutEchoes } from '@oplus/core';
-import type { AgentRecord, Json, Projection, Proposal, Reader, Sealed, Space, StateSchema, SystemEvent } from '@oplus/core';
+import { admit, canonical, invariant, project, rehearse, seal, trieAt, unbornSpace, withoutEchoes } from '@oplus/core';
+import type {
+  Admitted,
+  AgentRecord,
+  Gated,
+  Json,
+  Projection,
+  Proposal,
+  Reader,
+  Sealed,
+  Space,
+  StateSchema,
+  SystemEvent,
+} from '@oplus/core';
 import type { Answer, Draft, View, Worker } from '@oplus/worker';
 
 export interface FakeTeam {
@@ -25,15 +37,7 @@ export function fakeTeam(schema: StateSchema, name: string = 'test'): FakeTeam {
   let passes = 0;
   let before: ((draft: Draft, agent: string) => void | Promise<void>) | undefined;
   const space = (): Space => history.at(-1)?.space ?? unbornSpace(name, schema);
-  const sealRound = (
-    events: readonly SystemEvent[],
-    texts: readonly { readonly text: string; readonly agent: string }[],
-  ): Sealed => {
-    const proposals = texts.map(({ text, agent }) => {
-      const gated = admit(text, agent);
-      invariant(gated.ok, 'only admitted proposals are sealed');
-      return gated.value;
-    });
+  const sealRound = (events: readonly SystemEvent[], proposals: readonly Admitted[]): Sealed => {
     const sealed = seal(space(), { term: 1, events, proposals });
     history.push(sealed);
     for (const wake of waiting.splice(0)) wake();
@@ -46,8 +50,7 @@ export function fakeTeam(schema: StateSchema, name: string = 'test'): FakeTeam {
     invariant(record !== undefined, `${agent} has joined`);
     return record;
   };
-  const propose = async (seen: Space, agent: string, draft: Draft): Promise<Answer> => {
-    await before?.(draft, agent);
+  const gate = (seen: Space, agent: string, draft: Draft): Gated<Admitted> => {
     const { incarnation, n } = recordOf(agent);
     const proposal: Proposal = {
       kind: 'proposal',
@@ -61,18 +64,29 @@ export function fakeTeam(schema: StateSchema, name: string = 'test'): FakeTeam {
       ...draft,
       patch: withoutEchoes(seen, draft.patch),
     };
-    const text = canonical(proposal as unknown as Json);
-    const gated = admit(text, agent);
+    return admit(canonical(proposal as unknown as Json), agent);
+  };
+  const propose = async (seen: Space, agent: string, draft: Draft): Promise<Answer> => {
+    await before?.(draft, agent);
+    const gated = gate(seen, agent, draft);
     if (!gated.ok) return { kind: 'refused', issues: gated.issues };
-    const decided = sealRound([], [{ text, agent }]).decided[0];
+    const decided = sealRound([], [gated.value]).decided[0];
     invariant(decided !== undefined, 'a due proposal is decided');
     return decided.verdict;
+  };
+  const rehearseOn = async (seen: Space, agent: string, draft: Draft): Promise<Answer> => {
+    const gated = gate(seen, agent, draft);
+    if (!gated.ok) return { kind: 'refused', issues: gated.issues };
+    const verdict = rehearse(space(), gated.value);
+    invariant(verdict !== undefined, 'a due proposal has a verdict');
+    return verdict;
   };
   const viewOf = (seen: Space, agent: string, role: string): View => ({
     space: seen,
     project: (reader: Omit<Reader, 'agent' | 'role'>, charsMax: number, projection?: Projection) =>
       project(seen, { ...reader, agent, role }, charsMax, projection),
     propose: (draft) => propose(seen, agent, draft),
+    rehearse: (draft) => rehearseOn(seen, agent, draft),
     pass: async () => {
       passes += 1;
     },

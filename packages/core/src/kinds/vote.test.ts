@@ -47,7 +47,10 @@ describe('vote', () => {
   test('[VOT4] the decision stays; later ballots are taken in, and who is not for it is told', () => {
     const team = smallTeam({ fields: { x: plain } });
     team.round({ agent: 'a', patch: { x: { vote: 'red' } } }, { agent: 'b', patch: { x: { vote: 'red' } } });
-    const told = { kind: 'committed', outcomes: { '/x': { kind: 'superseded', value: 'red' } } };
+    const told = {
+      kind: 'committed',
+      outcomes: { '/x': { kind: 'superseded', by: expect.stringMatching(/^[ab]$/), value: 'red' } },
+    };
     expect(team.ask('a', { x: { vote: 'blue' } })).toMatchObject(told);
     expect(team.ask('b', { x: { abstain: true } })).toMatchObject(told);
     expect(team.ask('c', { x: { vote: 'blue' } }, 0)).toMatchObject(told);

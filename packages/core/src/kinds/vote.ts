@@ -64,20 +64,20 @@ export function vote<const O extends string>(given: VoteOptions<O>): Field<VoteV
     withoutEcho: (_, op) => op,
     write: (op) => (op.option === undefined ? { abstain: true } : { vote: op.option }),
     settle: (cell) => {
-      const decision = cell.decision ?? leaderOf(rule, cell.tally);
-      return decision === cell.decision ? cell : { ...cell, decision };
+      const option = cell.decision === undefined ? leaderOf(rule, cell.tally) : undefined;
+      return option === undefined ? cell : { ...cell, decision: { option, by: cell.mark?.agent ?? '' } };
     },
     newest: (cell) => cell.mark,
     view: (cell) => jsonOf(options, cell),
     json: (cell) => jsonOf(options, cell),
     encode: (cell) => {
       const ballots = trieSorted(cell.ballots).map(([agent, ballot]) => `${JSON.stringify(agent)}:${encodeBallot(ballot)}`);
-      return `{"ballots":{${ballots.join()}},"decision":${canonical(cell.decision ?? null)},"mark":${encodeMark(cell.mark)}}`;
+      return `{"ballots":{${ballots.join()}},"decision":${encodeDecision(cell.decision)},"mark":${encodeMark(cell.mark)}}`;
     },
     decode: (stored) => decode(options, stored),
     digest: (cell, sha256) =>
       leafDigest(
-        `["${trieDigest(cell.ballots, encodeBallot, sha256)}",${canonical(cell.decision ?? null)},${encodeMark(cell.mark)}]`,
+        `["${trieDigest(cell.ballots, encodeBallot, sha256)}",${encodeDecision(cell.decision)},${encodeMark(cell.mark)}]`,
         sha256,
       ),
     valueSchema: () => valueSchemaOf(rule),
@@ -111,9 +111,11 @@ type Ballot = { readonly option: string; readonly weight: number };
 type Vote = {
   readonly ballots: Trie<Ballot>;
   readonly tally: readonly number[];
-  readonly decision: string | undefined;
+  readonly decision: Decision | undefined;
   readonly mark: Mark | undefined;
 };
+/** `by` is the agent whose change was the newest at the seal that decided. */
+type Decision = { readonly option: string; readonly by: string };
 /** No option: the ballot is taken back. */
 type VoteOp = { readonly option: string | undefined };
 
@@ -175,7 +177,8 @@ function fold(rule: VoteRule, cell: Vote, op: VoteOp, path: string, attempt: Att
     attempt.refuse(path, outOfBounds('vote', cell.ballots.size, { vote: op.option ?? null }, hint));
     return cell;
   }
-  if (cell.decision !== undefined && cell.decision !== op.option) attempt.note(path, superseded('', cell.decision));
+  if (cell.decision !== undefined && cell.decision.option !== op.option)
+    attempt.note(path, superseded(cell.decision.by, cell.decision.option));
   const tally = cell.tally.map((weight, i) => {
     const option = rule.options[i];
     return (
@@ -195,7 +198,7 @@ function leaderOf({ options, quorum }: VoteRule, tally: readonly number[]): stri
 
 function jsonOf(options: readonly string[], cell: Vote): JsonObject {
   return {
-    decision: cell.decision ?? null,
+    decision: cell.decision?.option ?? null,
     ballots: Object.fromEntries(trieSorted(cell.ballots).map(([agent, { option }]) => [agent, option])),
     tally: Object.fromEntries(options.map((option, i) => [option, cell.tally[i] as number])),
   };
@@ -233,6 +236,11 @@ function encodeBallot(ballot: Ballot): string {
   return `[${canonical(ballot.option)},${ballot.weight}]`;
 }
 
+/** `["yes","w1"]`, or null. */
+function encodeDecision(decision: Decision | undefined): string {
+  return decision === undefined ? 'null' : canonical([decision.option, decision.by]);
+}
+
 function decode(options: readonly string[], stored: Json): Vote {
   const cell = stored as JsonObject;
   let ballots = emptyTrie<Ballot>();
@@ -242,5 +250,7 @@ function decode(options: readonly string[], stored: Json): Vote {
   }
   const all = [...trieEntries(ballots)].map(([, ballot]) => ballot);
   const tally = options.map((option) => all.reduce((sum, ballot) => sum + (ballot.option === option ? ballot.weight : 0), 0));
-  return { ballots, tally, decision: (cell['decision'] ?? undefined) as string | undefined, mark: decodeMark(cell['mark']) };
+  const [option, by] = (cell['decision'] ?? []) as readonly string[];
+  const decision = option === undefined || by === undefined ? undefined : { option, by };
+  return { ballots, tally, decision, mark: decodeMark(cell['mark']) };
 }

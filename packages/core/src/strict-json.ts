@@ -107,10 +107,27 @@ function isPlain(text: string): boolean {
 function parseCanonical(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json;
-    return isLegal(value, 0) && canonical(value) === text ? value : undefined;
+    return isLegal(value, 0) && textOf(value) === text ? value : undefined;
   } catch {
     return undefined; // The strict reader says what is wrong, and where.
   }
+}
+
+/** The canonical text. Where the keys stand in order the platform writes the same, and quicker. */
+function textOf(value: Json): string {
+  return isOrdered(value) ? JSON.stringify(value) : canonical(value);
+}
+
+/** True when the keys of every object stand in canonical order; the platform puts keys that are whole numbers first. */
+function isOrdered(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return (value as readonly Json[]).every(isOrdered);
+  let before = '';
+  for (const key of Object.keys(value)) {
+    if (key < before || !isOrdered((value as JsonObject)[key] as Json)) return false;
+    before = key;
+  }
+  return true;
 }
 
 /** What the spelling alone does not show: depth, long keys, integers that a double cannot hold. */

@@ -17,7 +17,7 @@ const DEPTH_MAX = 32 / BITS;
 export type Trie<V> = { readonly size: number; readonly root: Node<V> };
 
 type Node<V> = Bucket<V> | Branch<V>;
-/** `texts` and `digest` are memos: a node is never changed otherwise. */
+/** `texts`, of keys with their values, and `digest` are memos: a node is never changed otherwise. */
 type Bucket<V> = {
   readonly keys: readonly string[];
   readonly values: readonly V[];
@@ -76,18 +76,21 @@ export function trieDigest<V>(trie: Trie<V>, textOf: (value: V) => string, sha25
 function digestOf<V>(node: Node<V>, textOf: (value: V) => string, sha256: Sha256): string {
   if (node === EMPTY.root) return emptyDigest(sha256);
   if (node.digest !== undefined) return node.digest;
-  let text = '';
+  let text: string;
   if ('children' in node) {
-    for (const child of node.children) text += `${text === '' ? '[' : ','}"${digestOf(child, textOf, sha256)}"`;
-    text += ']';
+    const { children } = node;
+    text = `["${digestOf(children[0] as Node<V>, textOf, sha256)}`;
+    for (let i = 1; i < children.length; i += 1) text += `","${digestOf(children[i] as Node<V>, textOf, sha256)}`;
+    text += '"]';
   } else {
     const { keys, values, texts } = node;
+    text = '{';
     for (let i = 0; i < keys.length; i += 1) {
-      const valueText = texts[i] ?? textOf(values[i] as V);
-      texts[i] = valueText;
-      text += `${(i === 0 ? '{' : ',') + JSON.stringify(keys[i])}:${valueText}`;
+      const entryText = texts[i] ?? `${JSON.stringify(keys[i])}:${textOf(values[i] as V)}`;
+      texts[i] = entryText;
+      text += i === 0 ? entryText : `,${entryText}`;
     }
-    text = keys.length === 0 ? '{}' : `${text}}`;
+    text += '}';
   }
   node.digest = sha256(text);
   return node.digest;

@@ -90,6 +90,8 @@ export { cas, lww, priority } from './kinds/register.ts';
 export { removeWins } from './kinds/remove-wins.ts';
 export type { SetIntent, SetOptions } from './kinds/set.ts';
 export { set } from './kinds/set.ts';
+export type { TextIntent, TextOptions, TextReplace } from './kinds/text.ts';
+export { text } from './kinds/text.ts';
 export type { TopKIntent, TopKOptions } from './kinds/top-k.ts';
 export { topK } from './kinds/top-k.ts';
 export type { VoteIntent, VoteOptions, VoteView } from './kinds/vote.ts';

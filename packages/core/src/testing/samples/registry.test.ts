@@ -44,6 +44,7 @@ const CHECKED: { readonly [kind: string]: string } = {
   reduce: 'invisible',
   'remove-wins': 'replacedUnseen invisible isQuiet',
   set: 'replacedUnseen invisible isQuiet',
+  text: 'replacedUnseen invisible isQuiet',
   'top-k': 'replacedUnseen invisible isQuiet',
   vote: 'invisible',
 };

@@ -25,6 +25,7 @@ import { reduceSample } from './reduce.ts';
 import { casSample, lwwSample, prioritySample } from './registers.ts';
 import { removeWinsSample } from './remove-wins.ts';
 import { setSample } from './set.ts';
+import { textSample } from './text.ts';
 import { voteSample } from './vote.ts';
 import { topKSample } from './top-k.ts';
 
@@ -53,6 +54,7 @@ export const LATER_KINDS: readonly SampleKind[] = [
   latticeSample,
   voteSample,
   escrowSample,
+  textSample,
   prioritySample,
   multiSample,
   ownedSample,

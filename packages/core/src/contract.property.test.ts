@@ -29,7 +29,7 @@ function readBack(schema: StateSchema): StateSchema {
 }
 
 describe('contracts', () => {
-  test('[CTR1] every state is of the schema that its contract gives', () => {
+  test('[XCT1] every state is of the schema that its contract gives', () => {
     const ajv = new Ajv2020({ strict: false });
     const checks = new Map(numbers.map(sampleState).map(({ schema }) => [schema, ajv.compile(contractOf(schema))]));
     fc.assert(
@@ -44,7 +44,7 @@ describe('contracts', () => {
     );
   });
 
-  test('[CTR2] a contract reads back to the same definition, digest and all', () => {
+  test('[XCT2] a contract reads back to the same definition, digest and all', () => {
     expect(whole.length).toBeGreaterThan(60);
     for (const number of whole) {
       const { schema } = sampleState(number);
@@ -55,7 +55,7 @@ describe('contracts', () => {
     }
   });
 
-  test('[CTR3] what was read back seals the same bytes, refusals in the same words', () => {
+  test('[XCT3] what was read back seals the same bytes, refusals in the same words', () => {
     fc.assert(
       fc.property(histories(fc.constantFrom(...whole)), (history) => {
         const { state } = play(history);
@@ -67,7 +67,7 @@ describe('contracts', () => {
     );
   });
 
-  test('[CTR4] what is code is named where it is missing', () => {
+  test('[XCT4] what is code is named where it is missing', () => {
     const guarded = numbers.map(sampleState).find(({ hasGauge }) => hasGauge) as ReturnType<typeof sampleState>;
     expect(() => stateFromContract(contractOf(guarded.schema), sha256)).toThrow(/the check of gauge\w+ is code/);
     const reducing = numbers.map((number) => sampleState(number).schema).find((schema) => schema.kinds[0]?.name === 'reduce');
@@ -75,7 +75,7 @@ describe('contracts', () => {
     expect(() => stateFromContract(contractOf(reducing as StateSchema), sha256)).toThrow(/the function of f is code/);
   });
 
-  test('[CTR5] a contract that was changed, or that is none, does not load', () => {
+  test('[XCT5] a contract that was changed, or that is none, does not load', () => {
     const contract = contractOf(sampleState(8).schema) as { readonly [key: string]: JsonObject };
     const bad: readonly Json[] = [
       null,

@@ -4,7 +4,7 @@
  *
  * What is data travels: types, caps, rules of merging, roles, horizon. What is code does not: the checks of invariants, the
  * functions of `derived` and `reduce`. A contract names them, and whoever reads it back hands them in again. The digest in it
- * says whether what was read back is the same definition. SPEC: CTR1-CTR5.
+ * says whether what was read back is the same definition. SPEC: XCT1-XCT5.
  */
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject } from './json.ts';

@@ -9,6 +9,7 @@ import { canonical } from './json.ts';
 import type { Space } from './space.ts';
 import { stateJson } from './space.ts';
 import type { Fields, Views } from './state-schema.ts';
+import type { StateOf } from './state-type.ts';
 import { allFields, viewsOf } from './views.ts';
 
 /** For whom a projection is made. `focus` is the observation of this step: what the slice should be about. */
@@ -17,9 +18,14 @@ export type Reader = { readonly agent: string; readonly role: string; readonly f
 /** A pure function from the views of all fields to what one reader sees. */
 export type Projection<F extends Fields = Fields> = (views: Views<F>, reader: Reader) => JsonObject;
 
-/** The views of all fields, for programs that read a space. */
-export function viewsOfSpace(space: Space): { readonly [name: string]: unknown } {
-  return viewsOf(space.schema, space.cells, allFields(space.schema));
+/** The views of all fields, for programs that read a space: `viewsOfSpace<typeof todo.fields>(space)`. */
+export function viewsOfSpace<F extends Fields = Fields>(space: Space): Views<F> {
+  return viewsOf(space.schema, space.cells, allFields(space.schema)) as Views<F>;
+}
+
+/** The whole state as JSON, typed by the fields of its definition: `stateOf<typeof todo.fields>(space)`. O(size). */
+export function stateOf<F extends Fields>(space: Space): StateOf<F> {
+  return stateJson(space) as unknown as StateOf<F>;
 }
 
 /** The canonical text of a projection; without one, of the whole state. Throws `USAGE` above `charsMax` UTF-16 units. */

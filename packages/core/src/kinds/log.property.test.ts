@@ -6,6 +6,8 @@ import {
   brokenBounds,
   brokenConfluence,
   brokenReplay,
+  cutDependentCase,
+  fieldOf,
   histories,
   lostUpdate,
   naivePlay,
@@ -36,4 +38,9 @@ test('[KLG7] a log that rejects keeps the promises, and does what the naive mode
     }),
     { numRuns: runsOf(1_000) },
   );
+});
+
+test('[KLG7] which appends get the room is decided by the cut', () => {
+  const spec: FieldSpec = { kind: 'log', of: 'text', keep: 2, order: 'stamp', overflow: 'reject' };
+  expect(cutDependentCase(fieldOf(spec), spec, { seed: 1, count: 2_000 })).toBeDefined();
 });

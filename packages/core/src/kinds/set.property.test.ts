@@ -36,7 +36,7 @@ describe('sets with room for every value of their type', () => {
         const watched = { ...field, json: (cell: unknown): Json => (ends.push(field.json(cell)), field.json(cell)) };
         cutDependence(watched, given);
         const placesOf = (verb: string): readonly number[] =>
-          [...given.proposals.keys()].filter((place) => verb in (given.proposals[place]?.intent as JsonObject));
+          given.proposals.flatMap(({ intent }, place) => (verb in (intent as JsonObject) ? [place] : []));
         const isThere = placesOf('add').some((add) =>
           placesOf('remove').every((remove) => given.proposals[add]?.past.includes(remove)),
         );

@@ -8,6 +8,7 @@ import { jsonOf, parse, treeFiles } from './source.ts';
 /** Every room with its floor: it may depend on rooms of lower floors only. */
 export const FLOORS: { readonly [folder: string]: number } = {
   'packages/core': 0,
+  'packages/fields-document': 1,
   'packages/protocol': 1,
   'packages/coordinator': 2,
   'packages/worker': 2,

@@ -88,7 +88,7 @@ export function usesOf(room: Room): readonly Use[] {
 }
 
 function kindOf(file: string): Use['kind'] {
-  if (file.endsWith('.test.ts')) return 'test';
+  if (file.endsWith('.test.ts') || file.includes('/examples/')) return 'test';
   return file.includes('/src/testing/') ? 'testing' : 'source';
 }
 

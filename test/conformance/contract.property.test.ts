@@ -1,15 +1,19 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test, vi } from 'vitest';
 import fc from 'fast-check';
-import { contractOf, patchSchemaOf, stateFromContract, strictStateSchemaOf } from './contract.ts';
-import type { ContractCode } from './contract-kinds.ts';
-import type { FieldKind } from './field-kind.ts';
-import type { Json, JsonObject } from './json.ts';
-import { canonical, isJsonObject } from './json.ts';
-import { stateJson } from './space.ts';
-import type { StateSchema } from './state-schema.ts';
-import { strictSubset, strictValue } from './strict-subset.ts';
-import { histories, play, runsOf, SAMPLE_STATES, sampleState, sha256 } from './testing/index.ts';
+import {
+  canonical,
+  contractOf,
+  isJsonObject,
+  patchSchemaOf,
+  stateFromContract,
+  stateJson,
+  strictStateSchemaOf,
+  strictSubset,
+  strictValue,
+} from '@oplus/core';
+import type { ContractCode, FieldKind, Json, JsonObject, StateSchema } from '@oplus/core';
+import { histories, play, runsOf, SAMPLE_STATES, sampleState, sha256 } from '@oplus/core/testing';
 
 vi.setConfig({ testTimeout: 300_000 });
 

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { admit, seal, stateFromContract, stateJson, unbornSpace } from '@oplus/core';
+import type { ContractCode, Json, Space, Verdict } from '@oplus/core';
+import { SAMPLE_KINDS, sha256 } from '@oplus/core/testing';
+import { describe, expect, test } from 'vitest';
+import { FIXTURES, fixtureFiles, shownBy } from './fixtures.ts';
+import type { Fixture } from './fixtures.ts';
+
+const names = readdirSync(FIXTURES).filter((name) => name.endsWith('.json'));
+
+function fixture(name: string): Fixture {
+  return JSON.parse(readFileSync(join(FIXTURES, name), 'utf8')) as Fixture;
+}
+
+describe('conformance', () => {
+  test('[CNF1] the fixtures are what the core makes today', () => {
+    const files = fixtureFiles();
+    expect(names.toSorted()).toEqual([...files.keys()].toSorted());
+    for (const [name, text] of files)
+      expect(readFileSync(join(FIXTURES, name), 'utf8'), `${name}: npm run conformance`).toBe(text);
+  });
+
+  test.each(names)('[CNF2] %s is enough to seal its own entries', (name) => {
+    const read = fixture(name);
+    const schema = stateFromContract(read.contract, sha256, codeOf(read));
+    for (const { rounds, state } of read.plays) {
+      let space: Space = unbornSpace(read.space, schema);
+      for (const { term, events, proposals, entry } of rounds) {
+        const sealed = seal(space, { term, events, proposals: proposals.map(admitted) });
+        expect(sealed.text).toBe(entry);
+        space = sealed.space;
+      }
+      expect(stateJson(space)).toEqual(state);
+    }
+  });
+
+  test('[CNF3] every kind has fixtures, and together they show every outcome and the codes of patches', () => {
+    const fixtures = names.map(fixture);
+    expect([...new Set(fixtures.map(({ kind }) => kind))].toSorted()).toEqual(SAMPLE_KINDS.map(({ kind }) => kind).toSorted());
+    const shown = new Set(
+      fixtures.flatMap(({ plays }) => plays.flatMap((one) => [...shownBy({ rounds: one.rounds.map(verdictsOf) })])),
+    );
+    expect([...shown]).toEqual(
+      expect.arrayContaining([
+        ...['merged', 'unchanged', 'superseded', 'contested', 'evicted'],
+        ...['conflict', 'premise', 'held', 'not_owner', 'gone', 'bound', 'transition', 'schema', 'forbidden'],
+      ]),
+    );
+  });
+});
+
+function verdictsOf({ entry }: { readonly entry: string }): { readonly verdicts: readonly Verdict[] } {
+  const { members } = JSON.parse(entry) as { readonly members: readonly { readonly verdict?: Verdict }[] };
+  return { verdicts: members.flatMap(({ verdict }) => verdict ?? []) };
+}
+
+function admitted(text: string): Parameters<typeof seal>[1]['proposals'][number] {
+  const gated = admit(text, (JSON.parse(text) as { readonly agent: string }).agent);
+  if (!gated.ok) throw new Error(JSON.stringify(gated.issues));
+  return gated.value;
+}
+
+/** Functions do not travel: whoever reads a fixture writes them from their words, as is done here. */
+const WRITTEN: { readonly [words: string]: (state: never, update: never) => Json } = {
+  'keep the three greatest different updates, in descending order': (state: readonly number[], update: number) =>
+    [...new Set([update, ...state])].sort((a, b) => b - a).slice(0, 3),
+  'append the update and keep the last three': (state: readonly string[], update: string) => [...state, update].slice(-3),
+  'add the update': (state: number, update: number) => state + update,
+};
+
+function codeOf({ functions }: Fixture): ContractCode {
+  return {
+    functions: Object.fromEntries(
+      Object.entries(functions).map(([path, words]) => [path, WRITTEN[words] as (...given: never[]) => Json]),
+    ),
+  };
+}

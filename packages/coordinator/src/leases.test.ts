@@ -1,9 +1,8 @@
 /** Leases: what ends by itself, and when the coordinator lets that into a round. */
-import { cas, claim, loadState, map, readRecord, stateJson, timersOf } from '@oplus/core';
+import { claim, loadState, map, quota, readRecord, stateJson, timersOf } from '@oplus/core';
 import type { JsonObject, StateSchema, SystemEvent } from '@oplus/core';
 import { sha256 } from '@oplus/protocol';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { TICK_MS_MAX, TICK_MS_MIN } from './leases.ts';
 import { Desk, hello, leave } from './testing/desk.ts';
 import { NOTHING_WAITING, ROUND_CHARS_MAX, takeRound, withItem } from './waiting.ts';
@@ -21,7 +20,7 @@ const SCHEMA = schemaOf({
   x: claim({ leaseMs: LEASE_MS }),
   plain: claim(),
   m: map(claim({ leaseMs: 10_000 }), { cap: 8 }),
-  note: cas(z.string().max(9)),
+  note: quota({ lo: 0, hi: 99, start: 0 }),
 });
 
 function leading(schema = SCHEMA): Desk {
@@ -81,8 +80,8 @@ test('[CO27] a lease ends once its time has passed since it was first seen, not 
 });
 
 test.each([
-  ['committed', { note: { set: 'busy' } }],
-  ['rejected', { note: { set: 'much too long' } }],
+  ['committed', { note: { inc: 1 } }],
+  ['rejected', { note: { inc: 1000 } }],
   ['a claim of its own', CLAIM],
 ] as const)('[CO28] whatever its holder proposes renews a lease: %s', (_, patch) => {
   const desk = leading();
@@ -92,7 +91,7 @@ test.each([
   for (let n = 2; n < 8; n += 1) {
     desk.pass(LEASE_MS - TICK_MS);
     ann.propose(n, patch);
-    bob.propose(n - 1, { note: { set: 'other' } });
+    bob.propose(n - 1, { note: { inc: 1 } });
     desk.rest();
   }
   expect([heldBy(desk), eventsOf(desk, 'expire')]).toEqual(['ann', []]);
@@ -121,9 +120,9 @@ test('[CO29] what its holder says while the expiry waits for the round keeps a l
     ann.propose(1, CLAIM);
     desk.rest();
     desk.pass(TICK_MS_MAX + LEASE_MS - TICK_MS);
-    bob.propose(1, { note: { set: 'other' } });
+    bob.propose(1, { note: { inc: 1 } });
     desk.turn();
-    say(desk, () => ann.propose(2, { note: { set: 'busy' } }));
+    say(desk, () => ann.propose(2, { note: { inc: 1 } }));
     while (desk.asked !== undefined) desk.answer();
     return desk;
   };
@@ -145,7 +144,7 @@ test('[CO29] a holder whose word is in the record under way is not taken for sil
   ann.propose(1, CLAIM);
   desk.rest();
   desk.pass(TICK_MS_MAX + LEASE_MS - TICK_MS);
-  ann.propose(2, { note: { set: 'busy' } });
+  ann.propose(2, { note: { inc: 1 } });
   desk.turn();
   desk.tick();
   desk.rest();
@@ -164,7 +163,7 @@ test('[CO30] who has left loses at once what it held, in the round after', () =>
     x: { holder: null, last: { holder: 'ann', how: 'left', outcome: null } },
     plain: { holder: 'ann', last: null },
     m: { k: { holder: null, last: { holder: 'ann', how: 'released', outcome: 'done' } } },
-    note: null,
+    note: 0,
   });
   const [expiry] = eventsOf(desk, 'expire');
   expect(expiry).toMatchObject({ path: '/x', cause: 'left' });
@@ -230,16 +229,16 @@ test('[CO32] in barrier mode no time passes, and who has left loses what it held
       }),
     );
   say('ann', 1, CLAIM);
-  say('bob', 1, { note: { set: 'b' } });
+  say('bob', 1, { note: { inc: 1 } });
   desk.rest();
   expect(timersOf(desk.space)).toHaveLength(1);
   desk.hear('ann', leave('ann', 1));
-  say('bob', 2, { note: { set: 'c' } });
+  say('bob', 2, { note: { inc: 1 } });
   desk.rest();
   expect(heldBy(desk)).toBe('ann');
-  say('bob', 3, { note: { set: 'd' } });
+  say('bob', 3, { note: { inc: 1 } });
   desk.rest();
-  expect(stateJson(desk.space)).toMatchObject({ x: { holder: null, last: { how: 'left' } }, note: 'd' });
+  expect(stateJson(desk.space)).toMatchObject({ x: { holder: null, last: { how: 'left' } }, note: 3 });
 });
 
 test('[CO33] an expiry that an invariant forbids stays due until the state allows it', () => {
@@ -247,11 +246,11 @@ test('[CO33] an expiry that an invariant forbids stays due until the state allow
     {
       name: 'board',
       version: 1,
-      fields: { x: claim({ leaseMs: LEASE_MS }), note: cas(z.string().max(9)) },
+      fields: { x: claim({ leaseMs: LEASE_MS }), note: quota({ lo: 0, hi: 99, start: 0 }) },
       invariants: {
-        notedIsHeld: {
+        oddIsHeld: {
           reads: ['x', 'note'],
-          check: ({ after }) => after.note !== 'held' || after.x.holder !== undefined || 'it says that it is held',
+          check: ({ after }) => after.note % 2 === 0 || after.x.holder !== undefined || 'an odd note has a holder',
         },
       },
     },
@@ -259,12 +258,12 @@ test('[CO33] an expiry that an invariant forbids stays due until the state allow
   );
   const desk = leading(schema);
   const [ann, bob] = [desk.join('ann'), desk.join('bob')];
-  ann.propose(1, { ...CLAIM, note: { set: 'held' } });
+  ann.propose(1, { ...CLAIM, note: { inc: 1 } });
   desk.rest();
   const { revision } = desk.space;
   desk.pass(10 * LEASE_MS);
   expect([heldBy(desk), desk.space.revision]).toEqual(['ann', revision]);
-  bob.propose(1, { note: { set: 'free' } });
+  bob.propose(1, { note: { inc: 1 } });
   desk.rest();
   desk.pass(TICK_MS);
   expect(heldBy(desk)).toBe(null);

@@ -9,7 +9,19 @@ test('[CLI1] without arguments and with --help, the help stands on stdout and th
   const [bare, long] = await Promise.all([oplus([], { cwd }), oplus(['--help'], { cwd })]);
   expect(bare).toMatchObject({ code: 0, stderr: '' });
   expect(bare.stdout).toBe(long.stdout);
-  for (const word of ['run', 'replay', 'log', 'show', 'diff', 'schema', 'lint', 'doctor', 'Exit codes', 'oplus run warehouse'])
+  for (const word of [
+    'run',
+    'replay',
+    'log',
+    'show',
+    'diff',
+    'what-if',
+    'schema',
+    'lint',
+    'doctor',
+    'Exit codes',
+    'oplus run warehouse',
+  ])
     expect(bare.stdout).toContain(word);
 });
 
@@ -32,7 +44,7 @@ test('[CLI1] help on a command, and the version', async () => {
 test.each([
   [['rum'], "unknown command 'rum'", 'Did you mean run?'],
   [['help', 'shwo'], "unknown command 'shwo'", 'Did you mean show?'],
-  [['help', 'xyzzy'], "unknown command 'xyzzy'", 'The commands are run, replay, log, show, diff, schema, lint, doctor'],
+  [['help', 'xyzzy'], "unknown command 'xyzzy'", 'The commands are run, replay, log, show, diff, what-if, schema, lint, doctor'],
   [['run'], "missing required argument 'skill'", 'oplus help run'],
   [['run', 'warehouse', '--agnts', '3'], "unknown option '--agnts'", 'Did you mean --agents?'],
   [['run', 'warehose'], 'no skill is called warehose', 'Did you mean warehouse?'],

@@ -9,6 +9,7 @@ import { OplusError } from '@oplus/core';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { LogOptions } from './commands/log.ts';
 import type { ShowOptions } from './commands/show.ts';
+import type { WhatIfOptions } from './commands/what-if.ts';
 import type { HistoryOptions } from './history.ts';
 import type { RunOptions } from './run-setup.ts';
 import type { Signals } from './signals.ts';
@@ -114,6 +115,15 @@ function programOf(terminal: Terminal, signals: Signals, done: (exitCode: number
       done(await diffCommand(terminal, options.dir, { ...options, from, ...(to === undefined ? {} : { to }) }));
     });
 
+  addReading(program, 'what-if [dir]', 'the log of a run under altered rules: which verdicts would be others')
+    .option('--field <path=kind>', 'another kind, or options as JSON, at a path of schema explain; may be repeated', list, [])
+    .option('--definition <file>', 'an altered definition: a module that exports it, or a contract (.json)')
+    .addHelpText('after', '\nExample:\n  oplus what-if --field /shelves/*=lww')
+    .action(async (dir: string | undefined, options: WhatIfOptions) => {
+      const { whatIfCommand } = await import('./commands/what-if.ts');
+      done(await whatIfCommand(terminal, dir, options));
+    });
+
   const schema = add(program, 'schema', 'what a state definition means, and whether it is sound');
   add(schema, 'explain <skill>', 'every field: kind, cap, grade and why, verbs, two writers at once')
     .option('--path <pointer>', 'only this field and what is below it, such as /shelves')
@@ -212,6 +222,10 @@ function count(name: string, min: number, max: number): (text: string) => number
     }
     return value;
   };
+}
+
+function list(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
 }
 
 function oneOf<T extends string>(name: string, words: readonly T[]): (text: string) => T {

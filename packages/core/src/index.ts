@@ -44,6 +44,7 @@ export {
   sameJson,
   utf8Bytes,
 } from './json.ts';
+export { kindOfDeclaration } from './contract-kinds.ts';
 export { contractOf, patchSchemaOf, stateFromContract, strictStateSchemaOf } from './contract.ts';
 export type { ContractCode } from './contract-kinds.ts';
 export type { Clash, Confluence } from './confluence.ts';
@@ -106,6 +107,8 @@ export { project, viewsOfSpace } from './projection.ts';
 export type { Action, Admitted, Gated, Proposal } from './proposal.ts';
 export { admit, OPERATIONS_MAX, PROPOSAL_BYTES_MAX, proposalShape, readMessage, SPACE_PATTERN } from './proposal.ts';
 export { malformed, outOfBounds, superseded } from './refusal.ts';
+export type { Courses, Difference } from './what-if.ts';
+export { coursesAfter, fieldsApart, unbornCourses, whatIf } from './what-if.ts';
 export { rehearse } from './rehearse.ts';
 export { fold, readEntry, replay } from './replay.ts';
 export type { Decided, Round, Sealed } from './seal.ts';

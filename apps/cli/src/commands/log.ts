@@ -2,11 +2,12 @@
  * `oplus log [dir]`: who proposed what, and what came of it; newest last.
  */
 import { nearestWord } from '@oplus/agent';
-import { OplusError, pointer } from '@oplus/core';
-import type { Decided, Json, JsonObject, Sealed, SystemEvent } from '@oplus/core';
+import { OplusError } from '@oplus/core';
+import type { Decided, JsonObject, Sealed, SystemEvent } from '@oplus/core';
 import { agentNames, UNFINISHED, withHistory } from '../history.ts';
 import type { History, HistoryOptions } from '../history.ts';
 import type { Terminal } from '../terminal.ts';
+import { fieldsOf, verdictLines } from '../verdict-text.ts';
 import { readPath } from './show.ts';
 
 export type LogOptions = HistoryOptions & { readonly agent?: string; readonly rejected?: boolean; readonly path?: string };
@@ -59,18 +60,7 @@ function lineWriter(terminal: Terminal, { run }: History): Writer {
       terminal.out(
         `${painted}  ${on.padEnd(BASE_CHARS)}  ${said.padEnd(ACTION_CHARS)}  ${colour.dim(fieldsOf(patch).join(' '))}`.trimEnd(),
       );
-      if (verdict.kind === 'rejected') {
-        for (const { code, path, rule, have, by, hint } of verdict.issues) {
-          const there = have === undefined ? '' : `, there is ${JSON.stringify(have)}`;
-          below(
-            `${colour.yellow(code)} ${path === '' ? 'the patch' : path} (${rule})${there}${by === undefined ? '' : ` by ${by}`}: ${hint}`,
-          );
-        }
-        return;
-      }
-      for (const [path, outcome] of Object.entries(verdict.outcomes ?? {})) {
-        below(`${outcome.kind} ${path}${outcome.kind === 'superseded' ? ` by ${outcome.by}` : ''}`);
-      }
+      for (const text of verdictLines(verdict, colour)) below(text);
     },
   };
 }
@@ -102,22 +92,6 @@ function isWanted({ admitted, verdict }: Decided, { agent, rejected, path }: Log
     path === undefined ||
     fieldsOf(proposal.patch).some((one) => `${one}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${one}/`))
   );
-}
-
-/** What a patch touches, as pointers: `/received`, `/shelves/S001`. */
-function fieldsOf(patch: JsonObject): readonly string[] {
-  return Object.entries(patch).flatMap(([field, verbs]) => {
-    const keys = Object.entries(verbs as JsonObject).flatMap(([verb, value]) => (KEYED.has(verb) ? keysOf(value) : []));
-    return keys.length === 0 ? [pointer(field)] : [...new Set(keys)].map((key) => pointer(field, key));
-  });
-}
-
-/** Verbs whose value is keyed by what stands below the field. */
-const KEYED: ReadonlySet<string> = new Set(['at', 'put', 'patch', 'drop']);
-
-function keysOf(value: Json): readonly string[] {
-  if (Array.isArray(value)) return value.filter((key): key is string => typeof key === 'string');
-  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
 }
 
 function detailOf(event: SystemEvent): string {

@@ -15,7 +15,7 @@ import type { Json } from './json.ts';
  * | `held` | the claim belongs to another agent | yes, when it is released |
  * | `not_owner` | only the holder may do that | no |
  * | `fenced` | a newer incarnation of this agent, or a newer term, took over | no |
- * | `gone` | the row was dropped; a later row of that name is another row | no |
+ * | `gone` | the row or key was dropped; what comes later under that name is another one | yes, after re-reading, and then it is another row |
  * | `invariant` | a declared invariant fails on the merged state | yes, when the state changes |
  * | `transition` | the move is not in the declared table, from where the state stands now | yes, when the state changes |
  * | `protected` | the patch would erase what is protected now, or more at once than the field allows | yes, when its condition holds |

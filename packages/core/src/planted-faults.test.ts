@@ -12,6 +12,7 @@ import {
   brokenReplay,
   histories,
   lostUpdate,
+  resurrected,
   play,
   stateOf,
 } from './testing/index.ts';
@@ -157,6 +158,24 @@ describe('tests of the tests', () => {
     const specs: { readonly [name: string]: FieldSpec } = { s: { kind: 'grow-set', of: 'digit', cap: 9 } };
     expect(finds(stateOf(specs, narrow), lostUpdate)).toBe(true);
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
+  });
+
+  test('[T6] a map that lets in who has not seen the drop is found', () => {
+    const careless = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => kind.fold(cell, op, path, seeingAll(attempt)));
+    expect(finds(stateOf(MAPS, careless), (played) => resurrected(played))).toBe(true);
+    expect(finds(stateOf(MAPS), (played) => resurrected(played))).toBe(false);
+  });
+
+  test('[T6] a set whose remove takes nothing is found', () => {
+    const idle = (kind: Field): Field =>
+      folded(kind, (cell, op, path, attempt) => {
+        const { add } = op as { readonly add: readonly Json[] };
+        return kind.fold(cell, { add, remove: [] }, path, attempt);
+      });
+    const specs: { readonly [name: string]: FieldSpec } = { s: { kind: 'set', of: 'digit', cap: 4 } };
+    expect(finds(stateOf(specs, idle), (played) => resurrected(played))).toBe(true);
+    expect(finds(stateOf(specs), (played) => resurrected(played))).toBe(false);
   });
 
   test('[T7] a quota without its bound is found', () => {

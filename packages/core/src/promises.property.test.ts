@@ -4,6 +4,7 @@ import { canonical } from './json.ts';
 import type { Json } from './json.ts';
 import { stateJson } from './space.ts';
 import type { Space } from './space.ts';
+import { proposeAtOnce } from './stage.ts';
 import {
   brokenBounds,
   brokenConfluence,
@@ -13,6 +14,7 @@ import {
   lostUpdate,
   naivePlay,
   play,
+  resurrected,
   runsOf,
   SAMPLE_KINDS,
   SAMPLE_STATES,
@@ -52,6 +54,14 @@ describe('promises', () => {
 
   test('[T5] every accepted operation is visible, or replaced by one that saw it, or reported', () => {
     holds(lostUpdate);
+  });
+
+  test('[T6] what was dropped or removed comes back only by rule, and no operation reaches another incarnation', () => {
+    holds((played) => resurrected(played));
+  });
+
+  test('[T9] who reads again and tries again gets through, or is told that this will not help, in as many rounds as there are agents', () => {
+    holds(standstill);
   });
 
   test('[T7] bounds and rules hold at every revision, and a refused proposal leaves no mark', () => {
@@ -99,6 +109,25 @@ describe('promises', () => {
     expect([...names].filter((name) => name.startsWith('records/')).length).toBeGreaterThanOrEqual(8);
   });
 });
+
+/** Each round of a play again, by agents that read and send anew until they commit or are told that reading will not help. */
+function standstill(played: Play): string | undefined {
+  for (const [revision, { proposals }] of played.rounds.entries()) {
+    let space = played.spaces[Math.max(0, revision - 1)] as Space;
+    let waiting = [...new Map(proposals.map(({ proposal }) => [proposal.agent, proposal.patch]))];
+    for (let rounds = waiting.length; rounds >= 0; rounds -= 1) {
+      const sealed = proposeAtOnce(space, waiting);
+      const again = sealed.decided.filter(
+        ({ verdict }) => verdict.kind === 'rejected' && verdict.issues.every(({ recovery }) => recovery === 're-read'),
+      );
+      waiting = again.map(({ admitted }) => [admitted.proposal.agent, admitted.proposal.patch]);
+      space = sealed.space;
+    }
+    const [starved] = waiting;
+    if (starved !== undefined) return `round ${revision}: ${starved[0]} reads again and again, and never gets through`;
+  }
+  return undefined;
+}
 
 function differsFromModel(played: Play): string | undefined {
   for (const [at, round] of naivePlay(played).entries()) {

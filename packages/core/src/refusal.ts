@@ -38,18 +38,20 @@ export function outOfBounds(rule: string, have: Json | undefined, want: Json | u
   return { code: 'bound', rule, ...shown('have', have), ...shown('want', want), recovery: 'change', hint };
 }
 
-/** The row that the operation aimed at no longer exists. */
+/** The row or key that the operation aimed at was dropped after the view was made, or made anew: another thing stands there now. */
 export function gone(rule: string, mark: Mark | undefined, agent: string): Refusal {
   return {
     code: 'gone',
     rule,
     ...named(mark, agent),
     recovery: 're-read',
-    hint:
-      mark === undefined
-        ? 'Nothing has that id. Put it, or add it under an id of its own.'
-        : 'What you saw was dropped; what stands under that name now, if anything, is something else.',
+    hint: 'What you saw was dropped; what stands under that name now, if anything, is something else.',
   };
+}
+
+/** The view shows already that there is nothing of that name: reading it again will not help. */
+export function absent(rule: string): Refusal {
+  return { code: 'gone', rule, recovery: 'change', hint: 'Nothing has that id. Put it, or add it under an id of its own.' };
 }
 
 /** The operation lost by rule to a value of another agent. */

@@ -21,13 +21,14 @@ export function stageOf(schema: StateSchema, roles: { readonly [agent: string]: 
 /** The round in which these agents propose these patches on the newest revision. An agent proposes once. */
 export function proposeAtOnce(space: Space, patches: readonly (readonly [agent: string, patch: JsonObject])[]): Sealed {
   const proposals = patches.map(([agent, patch]): Admitted => {
+    const record = trieAt(space.agents, agent);
     const proposal: Proposal = {
       kind: 'proposal',
       v: 1,
       space: space.name,
       agent,
-      incarnation: 1,
-      n: (trieAt(space.agents, agent)?.n ?? 0) + 1,
+      incarnation: record?.incarnation ?? 1,
+      n: (record?.n ?? 0) + 1,
       schema: space.schema.id,
       base: { revision: space.revision },
       patch,

@@ -12,11 +12,22 @@ import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
-import type { Attempt, Complain, Evict, Expiry, Field, FieldKind, IntentOf, Traversable, ViewOf } from '../field-kind.ts';
+import type {
+  Attempt,
+  Complain,
+  Evict,
+  Expiry,
+  Field,
+  FieldKind,
+  IntentOf,
+  Refusal,
+  Traversable,
+  ViewOf,
+} from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
-import { conflict, gone, malformed, outOfBounds } from '../refusal.ts';
+import { absent, conflict, gone, malformed, outOfBounds } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { samplesOf } from '../value-samples.ts';
@@ -261,7 +272,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     for (const [id, rowOp] of op.patch) {
       const existing = trieAt(live, id);
       const rowPath = `${path}/${escapeToken(id)}`;
-      if (existing === undefined) attempt.refuse(rowPath, gone('records', graveOf(graves, id), attempt.agent));
+      if (existing === undefined) attempt.refuse(rowPath, missing(graveOf(graves, id), attempt));
       else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth, attempt.agent));
       else change(id, existing, rowOp, rowPath);
     }
@@ -312,6 +323,11 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     }
     return { ...cell, live, untidy: [] };
   }
+}
+
+/** A row that is not there: dropped since the view, or not in it either. */
+function missing(grave: Mark | undefined, attempt: Attempt): Refusal {
+  return attempt.sees(grave) ? absent('records') : gone('records', grave, attempt.agent);
 }
 
 /** The place of a row that is not there, for premises: its newest change is its drop. */

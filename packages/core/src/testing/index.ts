@@ -13,6 +13,7 @@ export { lostUpdate } from './lost-updates.ts';
 export type { NaiveRound, NaiveVerdict } from './naive.ts';
 export { naivePlay } from './naive.ts';
 export { brokenBounds, brokenConfluence, brokenDedupe, brokenReplay } from './promises.ts';
+export { resurrected } from './resurrection.ts';
 export { runsOf } from './runs.ts';
 export { sha256 } from './sha256.ts';
 export type { SampleKind } from './sample-kind.ts';

@@ -5,13 +5,13 @@
  * It looks at patches, verdicts and values alone: no marks, no vectors of the core. What this means for one kind is said by
  * the hooks of its sample (sample-kind.ts).
  */
-import type { Json, JsonObject } from '../json.ts';
-import { escapeToken } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import { stateJson } from '../space.ts';
 import type { Space } from '../space.ts';
 import type { Play } from './histories.ts';
 import { saw } from './leaf.ts';
 import type { Leaf } from './leaf.ts';
+import { at, isBelow, leavesByRound } from './leaves.ts';
 import type { Count } from './sample-kind.ts';
 import { kindOf } from './samples/registry.ts';
 import type { FieldSpec } from './spec.ts';
@@ -20,21 +20,8 @@ import type { FieldSpec } from './spec.ts';
 export function lostUpdate(played: Play): string | undefined {
   /** What a later write must have seen before it replaces it, by path: the newest writer of a register, say. */
   const writers = new Map<string, Leaf>();
-  const reads = new Map<string, number>();
-  for (const [revision, round] of played.rounds.entries()) {
-    if (revision === 0) continue;
-    const leaves: Leaf[] = [];
-    for (const { admitted, verdict } of round.sealed.decided) {
-      const { proposal } = admitted;
-      const read = Math.max(proposal.base.revision, reads.get(proposal.agent) ?? 0);
-      reads.set(proposal.agent, read);
-      if (verdict.kind !== 'committed') continue;
-      const outcomes = verdict.outcomes ?? {};
-      for (const [name, intent] of Object.entries(proposal.patch)) {
-        const spec = played.state.specs[name] as FieldSpec;
-        leavesOf(spec, [name], intent as JsonObject, { proposal, outcomes, revision, read }, leaves);
-      }
-    }
+  for (const [round, leaves] of leavesByRound(played).entries()) {
+    const revision = round + 1;
     const before = stateJson(played.spaces[revision - 1] as Space);
     const after = stateJson(played.spaces[revision] as Space);
     for (const [i, leaf] of leaves.entries()) {
@@ -45,14 +32,6 @@ export function lostUpdate(played: Play): string | undefined {
     if (miscounted !== undefined) return `round ${revision}: ${miscounted}`;
   }
   return undefined;
-}
-
-type Whose = Pick<Leaf, 'proposal' | 'outcomes' | 'revision' | 'read'>;
-
-function leavesOf(spec: Leaf['spec'], tokens: readonly string[], intent: JsonObject, whose: Whose, into: Leaf[]): void {
-  const parts = spec === 'drop' ? undefined : kindOf(spec).parts?.(spec, intent, whose.proposal);
-  if (parts === undefined) into.push({ spec, tokens, path: `/${tokens.map(escapeToken).join('/')}`, intent, ...whose });
-  else for (const part of parts) leavesOf(part.spec, [...tokens, ...part.tokens], part.verbs, whose, into);
 }
 
 /** Whether the operation put aside one that it had not seen, without a word. */
@@ -109,15 +88,4 @@ function miscount(leaves: readonly Leaf[], before: JsonObject, after: JsonObject
 
 function countAt(json: JsonObject, { tokens }: Leaf, count: Count | undefined): number | undefined {
   return at(json, count?.within === undefined ? tokens : [...tokens, count.within]) as number | undefined;
-}
-
-/** True for the path itself and all below it. */
-function isBelow(path: string, above: string): boolean {
-  return path === above || path.startsWith(`${above}/`);
-}
-
-function at(json: Json, tokens: readonly string[]): Json | undefined {
-  let value: Json | undefined = json;
-  for (const token of tokens) value = typeof value === 'object' && value !== null ? (value as JsonObject)[token] : undefined;
-  return value;
 }

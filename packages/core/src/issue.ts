@@ -12,7 +12,7 @@ import type { Json } from './json.ts';
  * | `premise` | a field that the proposer relied on has changed since its view | yes, after re-reading |
  * | `stale_base` | the view is older than the horizon | yes, after re-reading |
  * | `unknown_base` | the view is newer than the log, or of another history | yes, after re-reading |
- * | `held` | the claim belongs to another agent | yes, when it is released |
+ * | `held` | the claim belongs to another agent | yes, when its holding has ended |
  * | `not_owner` | only the holder may do that | no |
  * | `fenced` | a newer incarnation of this agent, or a newer term, took over | no |
  * | `gone` | the row or key was dropped; what comes later under that name is another one | yes, after re-reading, and then it is another row |

@@ -5,6 +5,7 @@ import { counter } from './kinds/counter.ts';
 import { map } from './kinds/map.ts';
 import { records } from './kinds/records.ts';
 import { cas, lww } from './kinds/register.ts';
+import { set } from './kinds/set.ts';
 import { provenanceOf } from './provenance.ts';
 import { codesOf, loadError, smallTeam } from './testing/index.ts';
 import type { SmallTeam } from './testing/index.ts';
@@ -40,6 +41,23 @@ describe('provenance', () => {
     expect(provenanceOf(team.space, '/rows/r/t')).toMatchObject({ agent: 'a', trust: 100 });
     expect(provenanceOf(team.space, '/rows/r/u')).toMatchObject({ agent: 'c', trust: 0 });
     expect(provenanceOf(team.space, '/rows/r')).toMatchObject({ agent: 'c', trust: 0 });
+  });
+
+  test('[PRV3] it reaches the elements of a set, and repeating one does not raise its trust', () => {
+    const tags = set(z.union([text, z.int().min(0).max(9)]), { cap: 9 });
+    const team = smallTeam({ fields: { tags }, roles }, AGENTS);
+    team.ask('b', { tags: { add: ['x', 9] } });
+    team.ask('c', { tags: { add: ['9'] } });
+    expect(provenanceOf(team.space, '/tags/x')).toEqual({ agent: 'b', n: 1, revision: 1, trust: 20 });
+    expect(provenanceOf(team.space, '/tags/9')).toMatchObject({ agent: 'c' });
+    team.ask('a', { tags: { add: ['x'], remove: ['9'] } });
+    expect(provenanceOf(team.space, '/tags/x')).toMatchObject({ agent: 'a', trust: 20 });
+    expect(provenanceOf(team.space, '/tags/9')).toMatchObject({ agent: 'b', trust: 20 });
+    expect(provenanceOf(team.space, '/tags/none')).toBeUndefined();
+    const premises = ['/tags/x'];
+    team.ask('b', { tags: { add: ['new'] } });
+    expect(codesOf(team.round({ agent: 'c', patch: { tags: { add: ['y'] } }, premises, base: 3 })[0])).toEqual(['committed']);
+    expect(codesOf(team.round({ agent: 'c', patch: { tags: { add: ['w'] } }, premises, base: 2 })[0])).toEqual(['premise']);
   });
 
   test('[TRS1] what is written on the word of another is trusted no more than that', () => {

@@ -1,7 +1,7 @@
 /**
  * Whose word a value is: the place that a path leads to, and who changed it last.
  *
- * SPEC: PRV1-PRV4.
+ * SPEC: PRV1-PRV3.
  */
 import { TRUST_MAX } from './dot.ts';
 import type { FieldKind, Traversable } from './field-kind.ts';

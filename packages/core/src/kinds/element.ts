@@ -2,20 +2,34 @@
  * Elements of sets: a value, and the marks of the adds that keep it there.
  */
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark } from '../dot.ts';
-import type { Attempt } from '../field-kind.ts';
+import { decodeMark, encodeMark, TRUST_MAX } from '../dot.ts';
+import type { Attempt, Traversable } from '../field-kind.ts';
 import type { Json } from '../json.ts';
 import { canonical, frozen } from '../json.ts';
 import type { Trie } from '../trie.ts';
-import { emptyTrie, trieSorted, trieWith } from '../trie.ts';
+import { emptyTrie, trieAt, trieSorted, trieWith } from '../trie.ts';
 
 /** `marks` are of adds of which none saw another. */
 export type Element = { readonly value: Json; readonly marks: readonly Mark[] };
 
-/** The element with one more add, which takes the place of those that it has seen. */
+/**
+ * The element with one more add, which takes the place of those that it has seen. It is trusted no more than they were: to
+ * repeat a value is no new evidence for it.
+ */
 export function withAdd(element: Element | undefined, value: Json, attempt: Attempt): Element {
-  return { value, marks: [...unseenOf(element?.marks ?? [], attempt), attempt.mark] };
+  const marks = element?.marks ?? [];
+  const trust = Math.min(...[attempt.mark, ...marks].map((mark) => mark.trust ?? TRUST_MAX));
+  const mark = trust < TRUST_MAX ? { ...attempt.mark, trust } : attempt.mark;
+  return { value, marks: [...unseenOf(marks, attempt), mark] };
 }
+
+/** The element that a token of a path names: a text by itself, any value by its canonical text. */
+export function elementAt(live: Trie<Element>, token: string): Element | undefined {
+  return trieAt(live, canonical(token)) ?? trieAt(live, token);
+}
+
+/** An element as a place on a path: its newest change is its newest add. */
+export const ELEMENT: Traversable<Element> = { newest: (element) => element.marks.at(-1) };
 
 /** The marks that are not in the proposer's past. */
 export function unseenOf(marks: readonly Mark[], attempt: Attempt): readonly Mark[] {

@@ -21,7 +21,16 @@ import { valueType } from '../value-type.ts';
 import { setView } from './collection-view.ts';
 import type { SetView } from './collection-view.ts';
 import type { Element } from './element.ts';
-import { decodeElements, elementValues, encodeElement, encodeElements, unseenOf, withAdd } from './element.ts';
+import {
+  decodeElements,
+  ELEMENT,
+  elementAt,
+  elementValues,
+  encodeElement,
+  encodeElements,
+  unseenOf,
+  withAdd,
+} from './element.ts';
 import type { ValueLists } from './value-lists.ts';
 import { assignedLists, valueLists } from './value-lists.ts';
 
@@ -48,6 +57,10 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.add.length + op.remove.length === 0 ? undefined : op),
     newest: (cell) => cell.mark,
+    child: (cell, token) => {
+      const element = elementAt(cell.live, token);
+      return element === undefined ? undefined : { kind: ELEMENT, cell: element };
+    },
     view: (cell) => setView(cell.live, (element) => element.value),
     json: (cell) => elementValues(cell.live),
     encode: (cell) => `{"items":${encodeElements(cell.live)},"mark":${encodeMark(cell.mark)}}`,

@@ -50,6 +50,10 @@ export const setSample: SampleKind<SetSpec, { [text: string]: readonly string[] 
     if (after > spec.cap && after > before) return trial.refuse();
     if (isChanged) trial.change(cell);
   },
+  child: (_, cell, token) => {
+    const dots = cell.own[JSON.stringify(token)] ?? (Object.hasOwn(cell.own, token) ? cell.own[token] : undefined);
+    return dots === undefined ? undefined : { dots: dots.slice(-1), below: () => undefined };
+  },
   json: (_, cell) =>
     Object.keys(cell.own)
       .sort((a, b) => (a < b ? -1 : 1))

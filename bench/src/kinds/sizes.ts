@@ -4,7 +4,7 @@
  * The field is filled to the size first, and the operations keep it there. A kind whose seals cost O(log n) takes a few times
  * as long at a thousand times the size; one that walks its field takes hundreds of times as long.
  */
-import { canonical, cas, invariant, loadState, log, lww, map, records, set, stateJson } from '@oplus/core';
+import { canonical, cas, invariant, loadState, log, lww, map, records, set, stateJson, text } from '@oplus/core';
 import type { Field, Json, JsonObject } from '@oplus/core';
 import { sha256 } from '@oplus/protocol';
 import { z } from 'zod';
@@ -65,6 +65,18 @@ export const COLLECTIONS: readonly Collection[] = [
     field: (count) => log(TEXT, { keep: count }),
     fill: (from, count) => ({ append: numbers(from, count).map(textOf) }),
     step: (i) => ({ append: [textOf(i)] }),
+  },
+  {
+    name: 'text',
+    operation: 'replace a random word, or put it back',
+    bytesEach: 9,
+    field: (count) => text({ charsMax: 9 * count }),
+    fill: (from, count) => ({ append: numbers(from, count).map(wordOf).join('') }),
+    step: (i, _, count) => {
+      const word = wordOf(((i >> 1) * 7919) % count);
+      const marked = word.replace('(', '[');
+      return { replace: i % 2 === 0 ? { find: word, with: marked } : { find: marked, with: word } };
+    },
   },
 ];
 
@@ -157,6 +169,10 @@ function keyed(from: number, count: number, change: (i: number) => Json): JsonOb
 
 function keyOf(i: number): string {
   return `k${String(i).padStart(6, '0')}`;
+}
+
+function wordOf(i: number): string {
+  return `(${String(i).padStart(7, '0')})`;
 }
 
 function textOf(i: number): string {

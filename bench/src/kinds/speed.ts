@@ -5,7 +5,7 @@
  * is not measured on either side: making the text of a proposal, sending anything, writing a log.
  */
 import { invariant, loadState, stampOf, stateJson } from '@oplus/core';
-import type { Attempt, FieldKind, Json } from '@oplus/core';
+import type { Attempt, FieldKind, Json, Sha256 } from '@oplus/core';
 import { sha256 } from '@oplus/protocol';
 import * as Y from 'yjs';
 
@@ -30,7 +30,13 @@ export type Timing = {
   readonly json: Json;
 };
 
-export type Entrant = { readonly name: string; readonly note: string; run(work: Work, steps: number): Timing };
+export interface Entrant {
+  readonly name: string;
+  readonly note: string;
+  run(work: Work, steps: number): Timing;
+  /** Microseconds a proposal that SHA-256 alone takes for the texts that the seals hash. */
+  hashMicros?(work: Work, steps: number): number;
+}
 
 export const BASELINE = 'Yjs';
 
@@ -46,8 +52,18 @@ export const ENTRANTS: readonly Entrant[] = [
     note: `one change a step; ${AUTOMERGE_STEPS_MAX} steps from the middle of the row, because each costs as much as the document is long`,
     run: runAutomerge,
   },
-  { name: 'oplus, 1 a round', note: 'gate and seal of rounds of one proposal with one operation', run: runOneByOne },
-  { name: 'oplus, 64 a round', note: 'the same in rounds of 64 proposals by 64 agents on one view', run: runInRounds },
+  {
+    name: 'oplus, 1 a round',
+    note: 'gate and seal of rounds of one proposal with one operation',
+    run: (work, steps) => driven(work, steps, 1),
+    hashMicros: (work, steps) => hashed(work, steps, 1),
+  },
+  {
+    name: 'oplus, 64 a round',
+    note: 'the same in rounds of 64 proposals by 64 agents on one view',
+    run: (work, steps) => driven(work, steps, AGENTS),
+    hashMicros: (work, steps) => hashed(work, steps, AGENTS),
+  },
   { name: 'fold only', note: 'the fold and the settling of the kind alone: no text, no checks, no digests', run: runFold },
 ];
 
@@ -60,6 +76,8 @@ export type SpeedRow = {
   readonly ratio: Spread;
   readonly gateMicros: Spread | undefined;
   readonly sealMicros: Spread | undefined;
+  /** Measured once, apart: no seal with these digests is quicker. */
+  readonly hashMicros: number | undefined;
 };
 
 /** Measures every row `repeats` times, entrants forwards and backwards in turn, after one short run of each. `collect` is called before each. */
@@ -76,30 +94,36 @@ export function measureSpeed(
         timings.get(entrant.name)?.push(entrant.run(work, steps));
       }
     }
-    return rowsOf(work, timings);
+    return rowsOf(work, steps, timings);
   });
 }
 
-function rowsOf(work: Work, timings: ReadonlyMap<string, readonly Timing[]>): readonly SpeedRow[] {
+function rowsOf(work: Work, steps: number, timings: ReadonlyMap<string, readonly Timing[]>): readonly SpeedRow[] {
   const baseline = (timings.get(BASELINE) ?? []).map(({ perSecond }) => perSecond);
-  return [...timings].map(([entrant, all]) => {
+  return ENTRANTS.map(({ name, hashMicros }) => {
+    const all = timings.get(name) ?? [];
     const perSecond = all.map((timing) => timing.perSecond);
-    const gate = all.flatMap(({ gateMicros }) => gateMicros ?? []);
-    const seal = all.flatMap(({ sealMicros }) => sealMicros ?? []);
     return {
       work: work.name,
       state: work.state,
-      entrant,
+      entrant: name,
       perSecond: spreadOf(perSecond),
       ratio: spreadOf(ratiosOf(perSecond, baseline)),
-      gateMicros: gate.length === 0 ? undefined : spreadOf(gate),
-      sealMicros: seal.length === 0 ? undefined : spreadOf(seal),
+      gateMicros: spreadIfAny(all.flatMap(({ gateMicros }) => gateMicros ?? [])),
+      sealMicros: spreadIfAny(all.flatMap(({ sealMicros }) => sealMicros ?? [])),
+      hashMicros: hashMicros?.(work, steps),
     };
   });
 }
 
+function spreadIfAny(values: readonly number[]): Spread | undefined {
+  return values.length === 0 ? undefined : spreadOf(values);
+}
+
 function runYjs(work: Work, steps: number): Timing {
-  return timed(work.yjs(new Y.Doc(), steps), 0, steps);
+  const peer = work.yjs(new Y.Doc(), steps);
+  peer.open?.();
+  return timed(peer, 0, steps);
 }
 
 function runReceived(work: Work, steps: number): Timing {
@@ -107,7 +131,7 @@ function runReceived(work: Work, steps: number): Timing {
   const peer = work.yjs(sender, steps);
   const receiver = new Y.Doc();
   const reader = work.yjs(receiver, steps);
-  // What stands before the first step may differ by its client: it is the sender's that counts.
+  peer.open?.();
   Y.applyUpdate(receiver, Y.encodeStateAsUpdate(sender));
   const updates: Uint8Array[] = [];
   sender.on('update', (update: Uint8Array) => updates.push(update));
@@ -128,18 +152,45 @@ function timed(peer: Peer, from: number, count: number): Timing {
   return { perSecond: (count * 1000) / ms, json: peer.json() };
 }
 
-function runOneByOne(work: Work, steps: number): Timing {
-  return driven(work, steps, 1);
-}
-
-function runInRounds(work: Work, steps: number): Timing {
-  return driven(work, steps, AGENTS);
-}
-
 function driven(work: Work, steps: number, roundSize: number): Timing {
-  const drive = driveOf(work, steps);
-  let gateMs = 0;
-  let sealMs = 0;
+  const drive = driveOf(work, steps, sha256);
+  const { gateMs, sealMs } = driveAll(drive, work, steps, roundSize);
+  return {
+    perSecond: (steps * 1000) / (gateMs + sealMs),
+    gateMicros: (gateMs * 1000) / steps,
+    sealMicros: (sealMs * 1000) / steps,
+    json: stateJson(drive.space)['f'] as Json,
+  };
+}
+
+function hashed(work: Work, steps: number, roundSize: number): number {
+  const texts: string[] = [];
+  const drive = driveOf(work, steps, (text) => {
+    texts.push(text);
+    return sha256(text);
+  });
+  texts.length = 0;
+  driveAll(drive, work, steps, roundSize);
+  const start = performance.now();
+  for (const text of texts) sha256(text);
+  return ((performance.now() - start) * 1000) / steps;
+}
+
+/** A space with what stands before the first step. */
+function driveOf(work: Work, steps: number, hash: Sha256): Drive {
+  const schema = loadState({ name: 'row', version: 1, fields: { f: work.field(steps) } }, hash);
+  const drive = openDrive(schema, AGENTS);
+  for (const intent of work.opening?.(steps) ?? []) drive.round([{ agent: 0, patch: { f: intent } }]);
+  return drive;
+}
+
+function driveAll(
+  drive: Drive,
+  work: Work,
+  steps: number,
+  roundSize: number,
+): { readonly gateMs: number; readonly sealMs: number } {
+  let [gateMs, sealMs] = [0, 0];
   for (let from = 0; from < steps; from += roundSize) {
     const asks: Ask[] = [];
     for (let i = from; i < Math.min(steps, from + roundSize); i += 1)
@@ -152,20 +203,7 @@ function driven(work: Work, steps: number, roundSize: number): Timing {
       'steps that do not meet are committed',
     );
   }
-  return {
-    perSecond: (steps * 1000) / (gateMs + sealMs),
-    gateMicros: (gateMs * 1000) / steps,
-    sealMicros: (sealMs * 1000) / steps,
-    json: stateJson(drive.space)['f'] as Json,
-  };
-}
-
-/** A space with what stands before the first step. */
-function driveOf(work: Work, steps: number): Drive {
-  const schema = loadState({ name: 'row', version: 1, fields: { f: work.field(steps) } }, sha256);
-  const drive = openDrive(schema, AGENTS);
-  for (const intent of work.opening?.(steps) ?? []) drive.round([{ agent: 0, patch: { f: intent } }]);
-  return drive;
+  return { gateMs, sealMs };
 }
 
 function runFold(work: Work, steps: number): Timing {

@@ -23,6 +23,7 @@ import {
   reduce,
   removeWins,
   set,
+  text,
   topK,
   vote,
 } from '@oplus/core';
@@ -113,6 +114,7 @@ const PARTS: { readonly [name: string]: Part } = {
     field: map(lww(TEXT), { cap: 64 }),
     intent: (random) => (random.chance(0.3) ? { drop: [keyOf(random)] } : { at: { [keyOf(random)]: { set: textOf(random) } } }),
   },
+  draft: { field: text({ charsMax: 1_000 }), intent: (random, { view }) => draftIntent(random, view as string) },
   tasks: {
     field: records({ title: lww(TEXT), owner: claim(), done: cas(z.boolean()) }, { cap: 64 }),
     intent: (random, { view }) => taskIntent(random, [...(view as MapView<unknown>).keys()]),
@@ -170,6 +172,13 @@ function taskIntent(random: Random, ids: readonly string[]): JsonObject {
   if (random.chance(0.3)) return { drop: [id] };
   if (random.chance(0.3)) return { patch: { [id]: { owner: { claim: true } } } };
   return { patch: { [id]: { title: { set: textOf(random) }, done: { set: random.chance(0.5) } } } };
+}
+
+function draftIntent(random: Random, draft: string): JsonObject {
+  if (random.chance(0.02)) return { rewrite: textOf(random) };
+  if (draft.length < 20 || random.chance(0.3)) return { append: ` ${textOf(random)}` };
+  const from = random.below(draft.length - 16);
+  return { replace: { find: draft.slice(from, from + 16), with: random.chance(0.5) ? '' : `word ${random.below(400)}` } };
 }
 
 /** One of some hundreds of texts: equal ones meet. */

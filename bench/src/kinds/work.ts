@@ -5,13 +5,15 @@
  */
 import type { Counter, Doc } from '@automerge/automerge';
 import * as Automerge from '@automerge/automerge';
-import { cas, counter, log, lww, map, set } from '@oplus/core';
+import { cas, counter, log, lww, map, set, text } from '@oplus/core';
 import type { Field, Json, JsonObject } from '@oplus/core';
 import type * as Y from 'yjs';
 import { z } from 'zod';
 
 /** A document that is changed step by step, each step a transaction of its own. */
 export interface Peer {
+  /** Makes what stands before the first step, where there is something. */
+  open?(): void;
   step(i: number): void;
   json(): Json;
 }
@@ -26,7 +28,7 @@ export type Work = {
   intent(i: number): JsonObject;
   /** What stands before the first step, in patches of at most 64 operations. */
   opening?(steps: number): readonly JsonObject[];
-  /** The same in Yjs; `opening` is done when it is given back. */
+  /** The same in Yjs. */
   yjs(document: Y.Doc, steps: number): Peer;
   /** The same in Automerge, with `done` of the steps behind it, made in one change: it is measured from there. */
   automerge(steps: number, done: number): Peer;
@@ -56,13 +58,13 @@ const overwrite: Work = {
     chunks(upTo(KEYS_BEFORE(steps))).map((chunk) => ({
       at: Object.fromEntries(chunk.map((i) => [keyOf(i), { set: valueOf(i) }])),
     })),
-  yjs: (document, steps) => {
-    const peer = yjsMap(document, (items, i) => items.set(keyOf(0), valueOf(i)));
-    document.transact(() => {
-      for (const i of upTo(KEYS_BEFORE(steps))) document.getMap('f').set(keyOf(i), valueOf(i));
-    });
-    return peer;
-  },
+  yjs: (document, steps) => ({
+    ...yjsMap(document, (items, i) => items.set(keyOf(0), valueOf(i))),
+    open: () =>
+      document.transact(() => {
+        for (const i of upTo(KEYS_BEFORE(steps))) document.getMap('f').set(keyOf(i), valueOf(i));
+      }),
+  }),
   automerge: (steps) => {
     const items = Object.fromEntries(upTo(KEYS_BEFORE(steps)).map((i) => [keyOf(i), valueOf(i)]));
     return automergePeer<Items>({ f: items }, (state, i) => (state.f[keyOf(0)] = valueOf(i)));
@@ -115,7 +117,78 @@ const logAppend: Work = {
   automerge: (_, done) => automergePeer<{ f: string[] }>({ f: upTo(done).map(valueOf) }, (state, i) => state.f.push(valueOf(i))),
 };
 
-export const WORKS: readonly Work[] = [mapSet, overwrite, increment, setAdd, logAppend];
+const textAppend: Work = {
+  name: 'text append',
+  state: 'from 0 to N characters',
+  field: (steps) => text({ charsMax: steps }),
+  intent: (i) => ({ append: letterOf(i) }),
+  yjs: (document) => {
+    const letters = document.getText('f');
+    return { step: (i) => document.transact(() => letters.insert(letters.length, letterOf(i))), json: () => letters.toString() };
+  },
+  automerge: (_, done) =>
+    automergePeer<{ f: string }>({ f: upTo(done).map(letterOf).join('') }, (state, i) =>
+      Automerge.splice(state, ['f'], state.f.length, 0, letterOf(i)),
+    ),
+};
+
+/** Agents cannot count characters: they quote the word behind which they put another. The peers are told the place. */
+const textInsert: Work = {
+  name: 'text insert, random place',
+  state: 'from 64 to 64 + N short words',
+  field: (steps) => text({ charsMax: 8 * (steps + WINDOW) }),
+  intent: (i) => ({ replace: { find: wordOf(anchorOf(i)), with: wordOf(anchorOf(i)) + wordOf(i + WINDOW) } }),
+  opening: () => [{ append: OPENING }],
+  yjs: (document, steps) => {
+    const { places } = insertedUpTo(steps);
+    const letters = document.getText('f');
+    return {
+      open: () => letters.insert(0, OPENING),
+      step: (i) => document.transact(() => letters.insert(places[i] as number, wordOf(i + WINDOW))),
+      json: () => letters.toString(),
+    };
+  },
+  automerge: (steps, done) => {
+    const { places } = insertedUpTo(steps);
+    return automergePeer<{ f: string }>({ f: insertedUpTo(done).text }, (state, i) =>
+      Automerge.splice(state, ['f'], places[i] as number, 0, wordOf(i + WINDOW)),
+    );
+  },
+};
+
+export const WORKS: readonly Work[] = [mapSet, overwrite, increment, setAdd, logAppend, textAppend, textInsert];
+
+/** So many inserts may be of one round: each stands behind another word, and all these words are of earlier rounds. */
+const WINDOW = 64;
+
+/** The number of the word behind which step `i` puts the word `i + WINDOW`. */
+function anchorOf(i: number): number {
+  const window = i - (i % WINDOW);
+  // A step that shares no factor with the number of words there are, so that no word is taken twice.
+  return ((i % WINDOW) * 7919 + window * 31) % (window + WINDOW);
+}
+
+function wordOf(number: number): string {
+  return `(${number})`;
+}
+
+const OPENING = upTo(WINDOW).map(wordOf).join('');
+
+/** The text after so many steps, and the place of each. O(steps x length). */
+function insertedUpTo(steps: number): { readonly text: string; readonly places: readonly number[] } {
+  let inserted = OPENING;
+  const places = upTo(steps).map((i) => {
+    const anchor = wordOf(anchorOf(i));
+    const place = inserted.indexOf(anchor) + anchor.length;
+    inserted = inserted.slice(0, place) + wordOf(i + WINDOW) + inserted.slice(place);
+    return place;
+  });
+  return { text: inserted, places };
+}
+
+function letterOf(i: number): string {
+  return String.fromCharCode(0x61 + (i % 26));
+}
 
 type Items = { f: Record<string, string> };
 

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { FieldKind } from './field-kind.ts';
+import { fromJsonPatch, fromMergePatch, fromPaperAnswer } from './imports.ts';
+import type { Imported } from './imports.ts';
+import type { Issue } from './issue.ts';
+import { EXCERPT_CHARS_MAX, ISSUES_MAX } from './issue.ts';
+import type { Json } from './json.ts';
+import { canonical, isJsonObject, pointer, utf8Bytes } from './json.ts';
+import { admit } from './proposal.ts';
+import { seal } from './seal.ts';
+import type { AgentRecord, Space } from './space.ts';
+import { stateJson } from './space.ts';
+import type { FieldSpec } from './testing/index.ts';
+import { choiceOf, fieldOf, histories, intentFrom, numbersFrom, play, runsOf, SAMPLE_KINDS } from './testing/index.ts';
+import { trieAt } from './trie.ts';
+
+/**
+ * What nobody should send, at every kind of the registry, alone and nested: values of other shapes, hostile keys, damaged
+ * patches of the kind's own, and foreign patches whose paths lead to prototypes.
+ */
+const RUNS = runsOf(2_500);
+
+/** Generated histories take their time on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
+
+/** Text, so that `__proto__` is a key of its own, as it is in a message. */
+const parsed = (text: string): Json => JSON.parse(text) as Json;
+
+/** Keys of prototypes, odd keys, keys that stand in sample states, and every verb. */
+const KEYS: readonly string[] = [
+  ...'__proto__ constructor prototype toString hasOwnProperty valueOf length then toJSON'.split(' '),
+  ...',-,0,01,1e3, ,a/b~c,~2,nosuch,f,k,r,9,x,n,find,with,amount,outcome,key,change,id'.split(','),
+  'k'.repeat(65),
+  ...new Set(SAMPLE_KINDS.flatMap((sample) => sample.simple.flatMap((spec) => fieldOf(spec).verbs))),
+];
+
+const WORDS = ['', 'a', 'x'.repeat(3_000), '__proto__', 'ada', '\ud800', '\u0000', '\u200b', '10', 'null', '[]'];
+
+const VALUES: readonly Json[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  0.5,
+  1e300,
+  Number.MAX_SAFE_INTEGER,
+  Number.MIN_SAFE_INTEGER,
+  ...WORDS,
+  [],
+  {},
+  [null],
+  [{}],
+  [['k', { set: 'a' }]],
+  { set: 'a' },
+  { inc: 1 },
+  { at: {} },
+  Array.from({ length: 70 }, (_, i) => i),
+  Array.from({ length: 20 }).reduce<Json>((inner) => [inner], 'deep'),
+  Array.from({ length: 20 }).reduce<Json>((inner) => ({ at: { k: inner } }), 'deep'),
+  parsed('{"__proto__":{"polluted":true}}'),
+  parsed('{"constructor":{"prototype":{"polluted":true}}}'),
+  parsed('{"at":{"__proto__":{"set":{"polluted":true}}}}'),
+  parsed('{"set":{"__proto__":{"polluted":true},"toJSON":1}}'),
+];
+
+/** JSON with the keys that our patches have, and those that nobody should have. */
+const tree: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(...VALUES),
+    fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<Json>,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.array(fc.tuple(fc.constantFrom(...KEYS), tie('value')), { maxLength: 3 }).map((entries) => Object.fromEntries(entries)),
+  ),
+})).value;
+
+/** The value with one thing wrong somewhere in it. */
+function damaged(value: Json, next: () => number): Json {
+  const wrong = VALUES[next() % VALUES.length] as Json;
+  const key = KEYS[next() % KEYS.length] as string;
+  const at = next();
+  switch (next() % 8) {
+    case 0:
+      return wrong;
+    case 1:
+      return isJsonObject(value) ? Object.fromEntries([...Object.entries(value), [key, wrong]]) : [value];
+    case 2:
+      return isJsonObject(value) ? Object.fromEntries(Object.entries(value).map(([, part]) => [key, part])) : { [key]: value };
+    case 3:
+      return Array.isArray(value) ? [...(value as Json[]), ...(value as Json[]), wrong] : { [key]: value };
+    default: {
+      if (typeof value !== 'object' || value === null) return wrong;
+      const entries = Object.entries(value);
+      const parts = entries.map(([name, part], i): readonly [string, Json] => [
+        name,
+        i === at % entries.length ? damaged(part as Json, next) : (part as Json),
+      ]);
+      return Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
+    }
+  }
+}
+
+/** A space in which something stands, one thing to send to one of its fields, and numbers for more. */
+type Attack = { readonly space: Space; readonly name: string; readonly intent: Json; readonly next: () => number };
+
+/** Checks a property on attacks. What fast-check prints is the plain data that they are made of. */
+function underAttack(check: (attack: Attack) => void): void {
+  fc.assert(
+    fc.property(histories(), fc.option(tree), fc.nat(0x7fffffff), (history, wild, seed) => {
+      const next = numbersFrom(seed);
+      const { state, spaces } = play({ ...history, rounds: history.rounds.slice(0, 2) });
+      const names = Object.keys(state.specs);
+      const name = names[next() % names.length] as string;
+      const valid = intentFrom(state.specs[name] as FieldSpec, choiceOf(next()));
+      check({ space: spaces.at(-1) as Space, name, intent: wild ?? (next() % 4 === 0 ? valid : damaged(valid, next)), next });
+    }),
+    { numRuns: RUNS },
+  );
+}
+
+function kindAt({ space, name }: Attack): readonly [FieldKind, unknown] {
+  const index = space.schema.indexOf.get(name) as number;
+  return [space.schema.kinds[index] as FieldKind, space.cells[index]];
+}
+
+const clean = [Object.prototype, Array.prototype, Function.prototype].map((one) => Reflect.ownKeys(one).length);
+
+afterEach(() => {
+  expect([Object.prototype, Array.prototype, Function.prototype].map((one) => Reflect.ownKeys(one).length)).toEqual(clean);
+});
+
+const VERDICT_BYTES_MAX = ISSUES_MAX * (EXCERPT_CHARS_MAX * 2 + 1_200);
+
+function isBounded(issues: readonly Issue[]): boolean {
+  return issues.length <= ISSUES_MAX && utf8Bytes(canonical(issues as unknown as Json)) <= VERDICT_BYTES_MAX;
+}
+
+describe('hostile patches', () => {
+  test('[JDG14][JDG11][T7] whatever passes the gate gets a verdict, which is bounded, and a refusal leaves no mark', () => {
+    const tally = { gate: 0, rejected: 0, committed: 0 };
+    underAttack(({ space, name, intent, next }) => {
+      const agent = ['ada', 'bob'][next() % 2] as string;
+      const { n, incarnation } = trieAt(space.agents, agent) as AgentRecord;
+      const patch = next() % 8 === 0 ? damaged({ [name]: intent }, next) : { [name]: intent };
+      const premises = next() % 8 === 0 ? [pointer(name, KEYS[next() % KEYS.length] as string, 'k')] : undefined;
+      const base = { revision: next() % (space.revision + 1) };
+      const dot = { space: 'space', agent, incarnation, n: n + 1 };
+      const proposal = { kind: 'proposal', v: 1, ...dot, schema: space.schema.id, base, patch, premises };
+      const gated = admit(JSON.stringify(proposal), agent);
+      if (!gated.ok) {
+        tally.gate += 1;
+        expect(isBounded(gated.issues)).toBe(true);
+        return;
+      }
+      const sealed = seal(space, { term: 1, events: [], proposals: [gated.value] });
+      const [decided] = sealed.decided;
+      if (decided === undefined) throw new Error('no verdict');
+      tally[decided.verdict.kind] += 1;
+      expect(utf8Bytes(decided.verdictText)).toBeLessThan(VERDICT_BYTES_MAX + 200);
+      if (decided.verdict.kind === 'rejected') expect(sealed.space.digests).toEqual(space.digests);
+    });
+    expect(Math.min(tally.gate, tally.rejected, tally.committed)).toBeGreaterThan(RUNS / 100);
+  });
+
+  test('[JDG14] what has not passed the gate is read without a throw too: an operation, or a complaint', () => {
+    underAttack((attack) => {
+      const [kind, cell] = kindAt(attack);
+      const before = kind.encode(cell);
+      let complaints = 0;
+      const op = kind.read(attack.intent, '/f', () => (complaints += 1));
+      expect(op === undefined).toBe(complaints > 0);
+      if (op === undefined) return;
+      expect([kind.weigh(op), kind.erases(op)].every((count) => Number.isSafeInteger(count) && count >= 0)).toBe(true);
+      kind.withoutEcho(cell, op);
+      kind.write(op);
+      expect(kind.encode(cell)).toBe(before);
+    });
+  });
+
+  test('[STS3] whatever a model answers is made JSON without a throw, for the reader to judge', () => {
+    underAttack((attack) => {
+      const [kind] = kindAt(attack);
+      kind.read(kind.fromModel(attack.intent), '/f', () => undefined);
+    });
+  });
+
+  test('[IMP9][SURPRISE 32] no foreign patch makes an import throw or reaches a prototype, by path or by from', () => {
+    underAttack(({ space, name, intent, next }) => {
+      const values = stateJson(space);
+      const state = canonical(values);
+      const path = (): string => {
+        const tokens = Array.from({ length: next() % 4 }, () => KEYS[next() % KEYS.length] as string);
+        return next() % 8 === 0 ? (tokens[0] ?? '') : pointer(name, ...tokens);
+      };
+      const operations = Array.from({ length: 1 + (next() % 3) }, (): Json => {
+        const op = ['add', 'replace', 'remove', 'test', 'move', 'copy', '__proto__'][next() % 7] as string;
+        return { op, path: path(), from: path(), value: next() % 2 === 0 ? intent : (VALUES[next() % VALUES.length] as Json) };
+      });
+      const imports: readonly Imported[] = [
+        fromMergePatch(space, { [name]: intent }),
+        fromMergePatch(space, { [name]: damaged(values[name] as Json, next) }),
+        fromMergePatch(space, intent),
+        fromPaperAnswer(space, { state_patch: { [name]: intent }, action: intent }),
+        fromJsonPatch(space, operations),
+        fromJsonPatch(space, intent),
+      ];
+      for (const imported of imports) {
+        if (imported.ok) expect(JSON.parse(JSON.stringify(imported.patch))).toEqual(imported.patch);
+        else expect(imported.issues).not.toEqual([]);
+      }
+      expect(canonical(stateJson(space))).toBe(state);
+    });
+  });
+});

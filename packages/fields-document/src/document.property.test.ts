@@ -103,6 +103,19 @@ describe('document', () => {
     );
   });
 
+  test('[DOC12] whatever is asked is read or refused with a path', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.boolean(), (value, isMerge) => {
+        const issues: string[] = [];
+        const op = whole.read((isMerge ? { merge: value } : value) as Json, '/f', (path) => issues.push(path));
+        expect(op === undefined).toBe(issues.length > 0);
+        if (op === undefined) expect(issues[0]).toMatch(/^\/f/);
+        else expect(whole.read(whole.write(op), '/f', () => undefined)).toEqual(op);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   test('[DOC1] on its own view a merge gives what RFC 7396 gives', () => {
     fc.assert(
       fc.property(fc.array(patches(), { minLength: 1, maxLength: 6 }), (list) => {

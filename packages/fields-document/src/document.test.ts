@@ -17,6 +17,11 @@ function shown(team: SmallTeam): DocumentView {
   return team.state['f'] as unknown as DocumentView;
 }
 
+/** What a snapshot holds of the document. */
+function stored(team: SmallTeam): { readonly changes: readonly { readonly beyond: readonly string[] }[] } {
+  return JSON.parse((team.schema.kinds[0] as FieldKind).encode(team.space.cells[0])) as ReturnType<typeof stored>;
+}
+
 function merge(patch: JsonObject): JsonObject {
   return { f: { merge: patch } };
 }
@@ -128,6 +133,7 @@ describe('merging', () => {
     // The agent's earlier merge had seen k = 2, so this one has, on whatever view.
     team.ask('a', merge({ k: 3 }), base);
     expect(shown(team)).toEqual({ value: { k: 3, j: 1 }, contested: {} });
+    expect(stored(team).changes.map(({ beyond }) => beyond)).toEqual([[], [], [], []]);
   });
 
   test('[DOC7] a draft with a vector has seen what that names', () => {
@@ -135,6 +141,16 @@ describe('merging', () => {
     team.ask('a', merge({ k: 1 }));
     team.round({ agent: 'b', patch: merge({ k: 2 }), base: { revision: 0, vector: { a: 1 } } });
     expect(shown(team)).toEqual({ value: { k: 2 }, contested: {} });
+  });
+
+  test('[DOC7] what a draft had seen, its agent has seen from then on', () => {
+    const team = notes();
+    team.round({ agent: 'b', patch: merge({ k: 1 }) }, { agent: 'c', patch: merge({ j: 1 }) });
+    team.round({ agent: 'a', patch: merge({ x: 1 }), base: { revision: 0, vector: { b: 1 } } });
+    expect(stored(team).changes.at(-1)?.beyond).toEqual(['b 1']);
+    team.ask('a', merge({ k: 2, j: 2 }), 0);
+    expect(shown(team)).toMatchObject({ value: { k: 2 }, contested: { '/j': expect.anything() as unknown } });
+    expect(Object.keys(shown(team).contested)).toEqual(['/j']);
   });
 });
 
@@ -170,10 +186,7 @@ describe('limits', () => {
     const team = notes(documentKind(automerge, () => ({ changesMax: 8, keep: 4, bytesMax: 1e9 }))({ bytesMax: 4096 }) as Field);
     for (let i = 0; i < 20; i += 1) {
       expect(codesOf(team.ask('a', merge({ [`k${i % 3}`]: i })))).toEqual(['committed']);
-      const stored = JSON.parse((team.schema.kinds[0] as FieldKind).encode(team.space.cells[0])) as {
-        readonly changes: readonly Json[];
-      };
-      expect(stored.changes.length).toBeLessThanOrEqual(9);
+      expect(stored(team).changes.length).toBeLessThanOrEqual(9);
     }
     expect(shown(team).value).toEqual({ k0: 18, k1: 19, k2: 17 });
     const refused = team.ask('b', merge({ k0: 'old' }), 3);

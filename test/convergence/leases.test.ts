@@ -39,7 +39,7 @@ test('[CO27] [CO28] a holder keeps its claim while it speaks; once it has crashe
   }
   expect(await (await bob.view()).propose(taken)).toMatchObject({ kind: 'rejected', issues: [{ code: 'held', by: 'ann' }] });
   await ann.close();
-  await table.pass(LEASE_MS - 250);
+  await table.pass(LEASE_MS - 50);
   expect(ofX(replica.space())).toMatchObject({ holder: 'ann' });
   await table.pass(500);
   expect(ofX(replica.space())).toEqual({ holder: null, last: { holder: 'ann', how: 'expired', outcome: null } });

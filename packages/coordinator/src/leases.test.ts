@@ -3,7 +3,7 @@ import { claim, loadState, map, quota, readRecord, stateJson, timersOf } from '@
 import type { JsonObject, StateSchema, SystemEvent } from '@oplus/core';
 import { sha256 } from '@oplus/protocol';
 import { expect, test } from 'vitest';
-import { TICK_MS_MAX, TICK_MS_MIN } from './leases.ts';
+import { TICK_MS_MIN } from './leases.ts';
 import { Desk, hello, leave } from './testing/desk.ts';
 import { NOTHING_WAITING, ROUND_CHARS_MAX, takeRound, withItem } from './waiting.ts';
 
@@ -42,23 +42,16 @@ function eventsOf(desk: Desk, kind: SystemEvent['kind']): readonly SystemEvent[]
 test('[CO26] ticks are asked for where something may end by itself, a quarter of the shortest time apart, and nowhere else', () => {
   expect(Desk.leading().tickAtMs).toBe(undefined);
   expect(leading(schemaOf({ plain: claim() })).tickAtMs).toBe(undefined);
-  const nextOf = (desk: Desk): number => (desk.tickAtMs as number) - desk.nowMs;
-  const desk = leading();
-  expect(nextOf(desk)).toBe(TICK_MS_MAX);
-  const ann = desk.join('ann');
-  ann.propose(1, { m: { at: { k: { claim: true } } } });
-  desk.rest();
-  desk.pass(TICK_MS_MAX);
-  expect(nextOf(desk)).toBe(TICK_MS_MAX);
-  ann.propose(2, CLAIM);
-  desk.rest();
-  desk.pass(TICK_MS_MAX);
-  expect(nextOf(desk)).toBe(TICK_MS);
-  const hasty = leading(schemaOf({ x: claim({ leaseMs: 1 }) }));
-  hasty.join('ann').propose(1, CLAIM);
-  hasty.rest();
-  hasty.pass(TICK_MS_MAX);
-  expect(nextOf(hasty)).toBe(TICK_MS_MIN);
+  for (const [schema, tickMs] of [
+    [SCHEMA, TICK_MS],
+    [schemaOf({ m: map(claim({ leaseMs: 60_000 }), { cap: 8 }) }), 15_000],
+    [schemaOf({ x: claim({ leaseMs: 1 }) }), TICK_MS_MIN],
+  ] as const) {
+    const desk = leading(schema);
+    expect(desk.tickAtMs).toBe(tickMs);
+    desk.pass(tickMs);
+    expect(desk.tickAtMs).toBe(2 * tickMs);
+  }
 });
 
 test('[CO27] a lease ends once its time has passed since it was first seen, not earlier, and by an event in the log', () => {
@@ -66,7 +59,7 @@ test('[CO27] a lease ends once its time has passed since it was first seen, not 
   desk.join('ann').propose(1, { ...CLAIM, plain: { claim: true } });
   desk.rest();
   const { revision } = desk.space;
-  desk.pass(TICK_MS_MAX + LEASE_MS - 1);
+  desk.pass(TICK_MS + LEASE_MS - 1);
   expect([heldBy(desk), desk.space.revision]).toEqual(['ann', revision]);
   desk.pass(TICK_MS);
   expect(eventsOf(desk, 'expire')).toEqual([{ kind: 'expire', path: '/x', token: revision, cause: 'lease' }]);
@@ -104,7 +97,7 @@ test('[CO28] a new session of its holder renews a lease, one that it took over f
   const ann = desk.join('ann');
   ann.propose(1, CLAIM);
   desk.rest();
-  desk.pass(TICK_MS_MAX + LEASE_MS - TICK_MS);
+  desk.pass(TICK_MS + LEASE_MS - TICK_MS);
   desk.join('ann', 'ann-2', 1);
   desk.pass(LEASE_MS);
   expect(heldBy(desk)).toBe('ann');
@@ -119,7 +112,7 @@ test('[CO29] what its holder says while the expiry waits for the round keeps a l
     const [ann, bob] = [desk.join('ann'), desk.join('bob')];
     ann.propose(1, CLAIM);
     desk.rest();
-    desk.pass(TICK_MS_MAX + LEASE_MS - TICK_MS);
+    desk.pass(TICK_MS + LEASE_MS - TICK_MS);
     bob.propose(1, { note: { inc: 1 } });
     desk.turn();
     say(desk, () => ann.propose(2, { note: { inc: 1 } }));
@@ -143,7 +136,7 @@ test('[CO29] a holder whose word is in the record under way is not taken for sil
   const ann = desk.join('ann');
   ann.propose(1, CLAIM);
   desk.rest();
-  desk.pass(TICK_MS_MAX + LEASE_MS - TICK_MS);
+  desk.pass(TICK_MS + LEASE_MS - TICK_MS);
   ann.propose(2, { note: { inc: 1 } });
   desk.turn();
   desk.tick();
@@ -171,8 +164,8 @@ test('[CO30] who has left loses at once what it held, in the round after', () =>
 
 test('[CO30] what is handed to somebody who has left ends with the next tick; to a stranger, with its lease', () => {
   for (const [to, ms] of [
-    ['bob', TICK_MS_MAX],
-    ['nobody', TICK_MS_MAX + LEASE_MS],
+    ['bob', TICK_MS],
+    ['nobody', TICK_MS + LEASE_MS],
   ] as const) {
     const desk = leading();
     const ann = desk.join('ann');

@@ -6,18 +6,25 @@
  * In barrier mode there are no ticks and no time passes: every live agent speaks in every round, so only who has left loses
  * what it held. SPEC: CO26-CO33.
  */
-import { hasTimers, isDue, timersOf, trieAt } from '@oplus/core';
-import type { ExpiryCause, Space, Timer } from '@oplus/core';
+import { hasTimers, isDue, shortestTimerMs, timersOf, trieAt } from '@oplus/core';
+import type { ExpiryCause, Shard, Space, Timer } from '@oplus/core';
+import type { Barrier } from './barrier.ts';
 import type { CoordinatorState } from './state.ts';
 import { itemsOf, NOTHING_WAITING, withItem } from './waiting.ts';
 import type { Waiting } from './waiting.ts';
 
-/** Shortest and longest time between two ticks, in milliseconds. */
+/** Shortest time between two ticks, in milliseconds. */
 export const TICK_MS_MIN = 50;
-export const TICK_MS_MAX = 250;
 
-/** `at` is the newest tick, in milliseconds that have surely passed since this leader began to count. */
-export type Leases = { readonly at: number; readonly watches: ReadonlyMap<string, Watch> };
+/**
+ * `tickMs` is the time between two ticks, absent where there are none. `at` is the newest of them, in milliseconds that have
+ * surely passed since this leader began to count.
+ */
+export type Leases = {
+  readonly tickMs: number | undefined;
+  readonly at: number;
+  readonly watches: ReadonlyMap<string, Watch>;
+};
 
 /** The timers of one state of a space, and since when each is counted, by path and token. */
 type Watch = { readonly space: Space; readonly timers: readonly Timer[]; readonly seen: ReadonlyMap<string, Seen> };
@@ -25,18 +32,12 @@ type Watch = { readonly space: Space; readonly timers: readonly Timer[]; readonl
 /** `word` is what the log knew of the holder when the count began. */
 type Seen = { readonly since: number; readonly word: string };
 
-export const NO_LEASES: Leases = { at: 0, watches: new Map() };
-
-/** True when ticks are of use: something may end by itself, and by time. */
-export function needsTicks({ shard, barrier }: CoordinatorState): boolean {
-  return barrier === undefined && [...shard.spaces.values()].some(({ schema }) => hasTimers(schema));
-}
-
-/** How long to wait until the next tick: a quarter of the shortest time that is running. */
-export function tickMsOf({ watches }: Leases): number {
-  let shortest = Infinity;
-  for (const { timers } of watches.values()) for (const { ms } of timers) shortest = Math.min(shortest, ms);
-  return Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.floor(shortest / 4)));
+/** Before anything is counted: ticks come a quarter of the shortest time apart that a definition names. */
+export function noLeases(shard: Shard, barrier: Barrier | undefined): Leases {
+  const schemas = new Set([...shard.spaces.values()].map(({ schema }) => schema));
+  const shortest = Math.min(...[...schemas].map((schema) => shortestTimerMs(schema) ?? Infinity));
+  const isTimed = barrier === undefined && shortest < Infinity;
+  return { tickMs: isTimed ? Math.max(TICK_MS_MIN, Math.floor(shortest / 4)) : undefined, at: 0, watches: new Map() };
 }
 
 /**
@@ -75,7 +76,7 @@ export function swept(state: CoordinatorState, at?: number): CoordinatorState {
     watches.set(name, { space, timers, seen });
     if (waits.count > 0) waiting.set(name, waits);
   }
-  return { ...state, waiting, leases: { at: nowMs, watches } };
+  return { ...state, waiting, leases: { ...state.leases, at: nowMs, watches } };
 }
 
 /** Whether an agent that was silent when a lease ran out still is: nothing of it has been decided since, and nothing waits. */

@@ -12,7 +12,7 @@ import type { StoredRecord } from '@oplus/protocol';
 import { answersOf } from './answer.ts';
 import type { Barrier } from './barrier.ts';
 import { onMessage } from './intake.ts';
-import { needsTicks, NO_LEASES, swept, tickMsOf } from './leases.ts';
+import { noLeases, swept } from './leases.ts';
 import type { Recent } from './recent.ts';
 import { remembered } from './recent.ts';
 import { sealWaiting } from './round.ts';
@@ -34,7 +34,7 @@ export function takeLead(
     waiting: new Map(),
     inFlight: undefined,
     recent,
-    leases: NO_LEASES,
+    leases: noLeases(shard, given.barrier),
     ...given,
   });
 }
@@ -72,8 +72,11 @@ function onTurn(state: CoordinatorState, before: readonly Effect[]): Step {
 
 function onTick(state: CoordinatorState, at: number): Step {
   if (state.phase !== 'leading') return { state, effects: [] };
-  const next = swept(state, at);
-  return onTurn(next, [{ kind: 'wake', delayMs: tickMsOf(next.leases) }]);
+  return onTurn(swept(state, at), wakeOf(state));
+}
+
+function wakeOf({ leases: { tickMs } }: CoordinatorState): readonly Effect[] {
+  return tickMs === undefined ? [] : [{ kind: 'wake', delayMs: tickMs }];
 }
 
 /** Puts a record on its way. Without entries it begins the term. */
@@ -101,8 +104,7 @@ function onAppended(state: CoordinatorState, index: number): Step {
   const landed = land(state, inFlight, inFlight.next);
   if (state.phase === 'leading') return onTurn(landed.state, landed.effects);
   const leading = swept(withGenesis({ ...landed.state, phase: 'leading' }), 0);
-  const wake: readonly Effect[] = needsTicks(leading) ? [{ kind: 'wake', delayMs: tickMsOf(leading.leases) }] : [];
-  return onTurn(leading, [...landed.effects, { kind: 'leading', term: state.term }, ...wake]);
+  return onTurn(leading, [...landed.effects, { kind: 'leading', term: state.term }, ...wakeOf(leading)]);
 }
 
 /** The record in flight is in the log, and leads to `shard`. */

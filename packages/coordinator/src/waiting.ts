@@ -145,7 +145,7 @@ function keyOf(event: SystemEvent): string {
     case 'genesis':
       return event.kind;
     case 'expire':
-      return `${event.kind} ${event.path}`;
+      return `${event.kind} ${event.path} ${event.token}`;
     case 'join':
     case 'leave':
       return `${event.kind} ${event.agent}`;

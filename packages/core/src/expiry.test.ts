@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { timersOf } from './expiry.ts';
+import { hasTimers, shortestTimerMs, timersOf } from './expiry.ts';
 import { claim } from './kinds/claim.ts';
 import { derived } from './kinds/derived.ts';
 import { map } from './kinds/map.ts';
@@ -8,7 +8,7 @@ import { cas } from './kinds/register.ts';
 import { records } from './kinds/records.ts';
 import { replay } from './replay.ts';
 import { seal } from './seal.ts';
-import { admittedOf, codesOf, smallTeam } from './testing/index.ts';
+import { admittedOf, codesOf, SAMPLE_STATES, sampleState, smallTeam } from './testing/index.ts';
 import type { SmallTeam } from './testing/index.ts';
 
 const lease = claim({ leaseMs: 100 });
@@ -30,6 +30,16 @@ describe('expiries', () => {
       { path: '/r/one/owner', token: 2, ms: 100, holder: 'b' },
       { path: '/x', token: 2, ms: 100, holder: 'b' },
     ]);
+  });
+
+  test('[EXP1] a definition says whether something may end by itself, and after what time at the earliest', () => {
+    expect(shortestTimerMs(smallTeam({ fields: { plain: claim() } }).schema)).toBe(undefined);
+    const deep = { m: map(records({ x: claim({ leaseMs: 30 }) }, { cap: 2 }), { cap: 2 }), y: claim({ leaseMs: 70 }) };
+    expect(shortestTimerMs(smallTeam({ fields: deep }).schema)).toBe(30);
+    for (let number = 0; number < SAMPLE_STATES; number += 1) {
+      const { schema } = sampleState(number);
+      expect(shortestTimerMs(schema) !== undefined).toBe(hasTimers(schema));
+    }
   });
 
   test('[EXP2] an expiry ends what its path and token name, before the proposals of its round are judged', () => {

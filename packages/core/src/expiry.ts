@@ -23,6 +23,16 @@ export function hasTimers(schema: StateSchema): boolean {
   return schema.kinds.some((kind) => kind.timers !== undefined);
 }
 
+/** The shortest time after which something may end by itself, in milliseconds; `undefined` where nothing may. */
+export function shortestTimerMs(schema: StateSchema): number | undefined {
+  const shortest = Math.min(...schema.kinds.map(shortestBelow));
+  return shortest === Infinity ? undefined : shortest;
+}
+
+function shortestBelow(kind: FieldKind): number {
+  return Math.min(kind.timerMs ?? Infinity, ...Object.values(kind.parts ?? {}).map(shortestBelow));
+}
+
 /** @internal The cells after an expiry; `undefined` when what it names does not stand any more, or must not end now. */
 export function expired(
   schema: StateSchema,

@@ -116,6 +116,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   /** Normalises once, at the seal: evicts beyond the cap, and says what. Idempotent. */
   settle?(cell: Cell, path: string, evict: Evict): Cell;
 
+  /** The shortest time after which something in its own cells may end by itself, in milliseconds; a kind with parts leaves it to them. */
+  readonly timerMs?: number;
   /** What in the cell ends by itself. */
   timers?(cell: Cell, path: string): readonly Timer[];
   /** Ends the thing below `tokens` that this token names; the same cell when it is not there any more. */

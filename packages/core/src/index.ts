@@ -49,7 +49,7 @@ export { contractOf, patchSchemaOf, stateFromContract, strictStateSchemaOf } fro
 export type { ContractCode } from './contract-kinds.ts';
 export type { Clash, Confluence } from './confluence.ts';
 export { confluenceOf } from './confluence.ts';
-export { hasTimers, timersOf } from './expiry.ts';
+export { hasTimers, shortestTimerMs, timersOf } from './expiry.ts';
 export type { FieldExplanation, Told, TwoWriters } from './explain.ts';
 export { explainState, toldLine } from './explain.ts';
 export type { DerivedOptions } from './kinds/derived.ts';

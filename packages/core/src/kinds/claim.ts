@@ -77,6 +77,7 @@ export function claim(options: ClaimOptions = {}): Field<ClaimView, ClaimIntent>
     ...(leaseMs === undefined
       ? {}
       : {
+          timerMs: leaseMs,
           timers: ({ holder, fence }, path) => (holder === undefined ? [] : [{ path, token: fence, ms: leaseMs, holder }]),
           expire: (cell, tokens, expiry) => (tokens.length > 0 ? cell : expire(cell, expiry)),
         }),

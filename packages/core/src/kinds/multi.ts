@@ -86,6 +86,7 @@ function multiOf(type: ValueType, options: MultiOptions<Json>): FieldKind<Multi,
     ...(deadlineMs === undefined
       ? {}
       : {
+          timerMs: deadlineMs,
           timers: ({ since }, path) => (since === undefined ? [] : [{ path, token: since, ms: deadlineMs }]),
           expire: (cell, tokens, expiry) => (tokens.length === 0 ? expire(fallback, cell, expiry) : cell),
         }),

@@ -78,6 +78,7 @@ function ownedOf(type: ValueType, options: OwnedOptions<Json>): FieldKind<Owned,
     ...(deadlineMs === undefined
       ? {}
       : {
+          timerMs: deadlineMs,
           timers: (cell, path) =>
             [...new Set(cell.rivals.map(({ mark }) => mark.revision))].map((token) => ({ path, token, ms: deadlineMs })),
           expire: (cell, tokens, expiry) => (tokens.length === 0 ? expire(cell, expiry) : cell),

@@ -168,12 +168,15 @@ class Desk {
 /** Where a path leads in a document: to a value, to a key that is not there, behind the end of a list, to a place in a list. */
 type Place = { readonly kind: 'there'; readonly value: Json } | { readonly kind: 'absent' | 'end' | 'index' };
 
+/** What is absent, or null, has an end too: an append begins the list. */
 function lookUp(state: Json, tokens: readonly string[]): Place {
+  const end = tokens.at(-1) === '-' ? tokens.length - 1 : -1;
   let value: Json = state;
   for (const [i, token] of tokens.entries()) {
-    if (Array.isArray(value)) return { kind: token === '-' && i === tokens.length - 1 ? 'end' : 'index' };
+    if (Array.isArray(value)) return { kind: i === end ? 'end' : 'index' };
+    if (value === null && i === end) return { kind: 'end' };
     const below: Json | undefined = isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
-    if (below === undefined) return { kind: 'absent' };
+    if (below === undefined) return { kind: i + 1 === end ? 'end' : 'absent' };
     value = below;
   }
   return { kind: 'there', value };

@@ -149,6 +149,7 @@ describe('merging', () => {
     team.round({ agent: 'a', patch: merge({ x: 1 }), base: { revision: 0, vector: { b: 1 } } });
     expect(stored(team).changes.at(-1)?.beyond).toEqual(['b 1']);
     team.ask('a', merge({ k: 2, j: 2 }), 0);
+    expect(stored(team).changes.at(-1)?.beyond).toEqual(['b 1']);
     expect(shown(team)).toMatchObject({ value: { k: 2 }, contested: { '/j': expect.anything() as unknown } });
     expect(Object.keys(shown(team).contested)).toEqual(['/j']);
   });

@@ -1,10 +1,11 @@
 /** The coordinator's shell over a log that is slow, full, silent or gone. */
-import { counter, loadState, OplusError, stateJson } from '@oplus/core';
+import { counter, loadState, log, OplusError, stateJson, viewsOfSpace } from '@oplus/core';
 import type { FieldKind } from '@oplus/core';
 import type { AppendOutcome } from '@oplus/protocol';
 import { sha256 } from '@oplus/protocol';
-import { memoryLog } from '@oplus/transport-memory';
+import { memoryBlobs, memoryLog } from '@oplus/transport-memory';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { SCHEMA, SPACE, stateOf, Table, uncaughtDuring } from './table.ts';
 
 test('[CO2] a lone proposal is appended at once, and what comes meanwhile shares one record', async () => {
@@ -265,4 +266,35 @@ test('[CO25] a mistake in a field kind ends the coordinator, and the log stays w
   expect(await coordinator.ended).toMatchObject({ code: 'INVARIANT', cause: { message: 'broken' } });
   expect(table.store.bodies.length).toBe(before);
   await worker.close();
+});
+
+test('[CO40] what a field spills is stored before the record that refers to it', async () => {
+  const table = new Table();
+  const said = log(z.string().max(9), { keep: 1, overflow: 'spill' });
+  const schemas = new Map([[SPACE, loadState({ name: 'spilling', version: 1, fields: { said } }, sha256)]]);
+  await expect(table.lead({ schemas })).rejects.toMatchObject({
+    code: 'USAGE',
+    hint: expect.stringContaining('Give blobs') as string,
+  });
+  const blobs = memoryBlobs();
+  const order: string[] = [];
+  const put: typeof blobs.put = async (bytes) => {
+    order.push('artefact');
+    return blobs.put(bytes);
+  };
+  const coordinator = await table.lead({ schemas, blobs: { ...blobs, put } });
+  table.faults.append = (_, store) => {
+    order.push('record');
+    return store();
+  };
+  const replica = coordinator.replica(SPACE);
+  const worker = await table.join(replica, 'a');
+  order.length = 0;
+  await worker.newest().propose({ patch: { said: { append: ['one'] } } });
+  await worker.newest().propose({ patch: { said: { append: ['two'] } } });
+  expect(order).toEqual(['record', 'artefact', 'record']);
+  const { spilled } = viewsOfSpace<{ readonly said: typeof said }>(replica.space()).said;
+  const bytes = await blobs.get(spilled ?? '');
+  expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({ before: null, entries: ['one'] });
+  await coordinator.close();
 });

@@ -220,7 +220,7 @@ function runFold(work: Work, steps: number): Timing {
   const foldAll = (from: number, to: number): void => {
     for (let i = from; i < to; i += 1) {
       cell = kind.fold(cell, ops[i], '/f', attempts[i] as Attempt);
-      cell = kind.settle?.(cell, '/f', () => undefined) ?? cell;
+      cell = kind.settle?.(cell, '/f', { evict: () => undefined, spill: (_, text) => sha256(text) }) ?? cell;
     }
   };
   foldAll(0, opening.length);

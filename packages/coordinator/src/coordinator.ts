@@ -4,10 +4,10 @@
  * Messages that arrive in one turn of the event loop are told first and sealed together, so a lone proposal is sealed at
  * once and a crowd shares one append.
  */
-import { OplusError, SPACE_PATTERN } from '@oplus/core';
-import type { Sealed, Space, StateSchema } from '@oplus/core';
+import { hasSpills, OplusError, SPACE_PATTERN } from '@oplus/core';
+import type { Sealed, Space, Spilled, StateSchema } from '@oplus/core';
 import { encodeAnnouncement, isPassing } from '@oplus/protocol';
-import type { Bus, ChannelServer, Clock, Log, Replica, StoredRecord } from '@oplus/protocol';
+import type { Blobs, Bus, ChannelServer, Clock, Log, Replica, StoredRecord } from '@oplus/protocol';
 import type { Barrier } from './barrier.ts';
 import { recover } from './recover.ts';
 import type { CoordinatorState, Effect, Input, Step } from './state.ts';
@@ -21,6 +21,8 @@ export type CoordinatorOptions = {
   readonly channel: string;
   /** The spaces of this shard with their schemas. */
   readonly schemas: ReadonlyMap<string, StateSchema>;
+  /** Where the artefacts of fields that spill are stored, before the record that refers to them is appended. */
+  readonly blobs?: Blobs;
   /** Genesis nonces by space, at most 64 characters; empty without one, which makes logs reproducible. */
   readonly nonces?: ReadonlyMap<string, string>;
   /** Holds rounds until everybody has spoken: for experiments. */
@@ -252,11 +254,22 @@ class RunningCoordinator implements Coordinator {
   }
 
   #append(tail: number, body: string): void {
-    this.#options.log.append(tail, body).then(
+    const spilled = this.#state.inFlight?.sealed.flatMap((sealed) => sealed.spilled) ?? [];
+    const appended =
+      spilled.length === 0
+        ? this.#options.log.append(tail, body)
+        : this.#store(spilled).then(() => this.#options.log.append(tail, body));
+    appended.then(
       (outcome) => (outcome.kind === 'unknown' ? this.#doubt() : this.#tell(outcome)),
       // Whoever could not even ask does not know either: the record may be there.
       (error: unknown) => (isPassing(error) ? this.#doubt() : this.#tell({ kind: 'failed', error: ofLog(error) })),
     );
+  }
+
+  /** Nobody may find a digest in the state whose artefact is not there. Storing the same bytes again does nothing. */
+  async #store(spilled: readonly Spilled[]): Promise<void> {
+    const encoder = new TextEncoder();
+    await Promise.all(spilled.map(async ({ text }) => this.#options.blobs?.put(encoder.encode(text))));
   }
 
   /** Settled by reading, for which there is no time left while closing: the workers ask whoever leads next. */
@@ -288,7 +301,13 @@ function ofLog(error: unknown): OplusError {
   return error instanceof OplusError ? error : new OplusError('INVARIANT', 'the log threw a foreign error', { cause: error });
 }
 
-function assertUsable({ schemas, nonces }: CoordinatorOptions): void {
+function assertUsable({ schemas, nonces, blobs }: CoordinatorOptions): void {
+  for (const [name, schema] of schemas) {
+    if (blobs === undefined && hasSpills(schema))
+      throw new OplusError('USAGE', `a field of ${name} spills, and there is nowhere to store artefacts`, {
+        hint: "Give blobs, or use overflow: 'keep-last'.",
+      });
+  }
   for (const name of schemas.keys()) {
     if (!SPACE_PATTERN.test(name)) {
       throw new OplusError('USAGE', `${JSON.stringify(name)} cannot be the name of a space`, {

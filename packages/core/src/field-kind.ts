@@ -49,8 +49,13 @@ export interface Attempt {
   note(path: string, outcome: Outcome): void;
 }
 
-/** Where a seal reports an operation whose effect it evicted, by the operation's path and dot. */
-export type Evict = (path: string, dot: Dot) => void;
+/** What a kind may do while it settles, and where it reports. */
+export interface Settling {
+  /** Tells whose operation it was, by its path and dot, that its effect fell off. */
+  evict(path: string, dot: Dot): void;
+  /** Puts a text aside as an artefact of the field at `path`, and gives the digest by which it is found. */
+  spill(path: string, text: string): string;
+}
 
 /** Where the reading of a patch reports what it cannot understand. */
 export type Complain = (path: string, refusal: Refusal) => void;
@@ -96,6 +101,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   readonly roles?: readonly string[];
   /** How the value is computed, for a field that nobody writes. */
   readonly computed?: Computed;
+  /** Set where `settle` may put artefacts aside. */
+  readonly spills?: true;
   /** The kinds of what stands below, by name; `*` stands for keys that agents choose. */
   readonly parts?: { readonly [name: string]: FieldKind };
 
@@ -114,7 +121,7 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   /** The patch that `read` would turn into this operation. */
   write(op: Op): Json;
   /** Normalises once, at the seal: evicts beyond the cap, and says what. Idempotent. */
-  settle?(cell: Cell, path: string, evict: Evict): Cell;
+  settle?(cell: Cell, path: string, settling: Settling): Cell;
 
   /** The shortest time after which something in its own cells may end by itself, in milliseconds; a kind with parts leaves it to them. */
   readonly timerMs?: number;

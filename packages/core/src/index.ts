@@ -15,6 +15,7 @@ export type {
   Complain,
   Expiry,
   ExpiryCause,
+  Settling,
   Timer,
   Field,
   FieldKind,
@@ -112,7 +113,7 @@ export type { Courses, Difference } from './what-if.ts';
 export { coursesAfter, fieldsApart, unbornCourses, whatIf } from './what-if.ts';
 export { rehearse } from './rehearse.ts';
 export { fold, readEntry, replay } from './replay.ts';
-export type { Decided, Round, Sealed } from './seal.ts';
+export type { Decided, Round, Sealed, Spilled } from './seal.ts';
 export { isDue, seal } from './seal.ts';
 export type { AgentRecord, Space } from './space.ts';
 export { decodeSpace, encodeSpace, horizonOf, stateJson, unbornSpace, valuesDigest, vectorOf } from './space.ts';
@@ -131,7 +132,7 @@ export type {
   StateSchema,
   Views,
 } from './state-schema.ts';
-export { defineState, field, loadState } from './state-schema.ts';
+export { defineState, field, hasSpills, loadState } from './state-schema.ts';
 export type { JsonFault, StrictJson } from './strict-json.ts';
 export { isReservedKey, KEY_CHARS_MAX, readStrictJson, stringFault } from './strict-json.ts';
 export { acceptsNull, requiredOf, strictSubset, strictValue, withoutOptionalNulls } from './strict-subset.ts';

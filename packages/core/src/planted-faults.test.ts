@@ -12,6 +12,7 @@ import {
   brokenReplay,
   histories,
   lostUpdate,
+  QUIET_SETTLING,
   resurrected,
   play,
   stateOf,
@@ -111,7 +112,7 @@ describe('tests of the tests', () => {
 
   test('[T5] a log that evicts without a word is found', () => {
     const silent = (kind: Field): Field =>
-      ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
+      ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, QUIET_SETTLING) }) as Field;
     const specs: { readonly [name: string]: FieldSpec } = { l: { kind: 'log', of: 'text', keep: 2, order: 'stamp' } };
     expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);
@@ -131,7 +132,7 @@ describe('tests of the tests', () => {
 
   test('[T5] a top-k that evicts without a word is found', () => {
     const silent = (kind: Field): Field =>
-      ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, () => undefined) }) as Field;
+      ({ ...kind, settle: (cell: unknown, path: string) => kind.settle?.(cell, path, QUIET_SETTLING) }) as Field;
     const specs: { readonly [name: string]: FieldSpec } = { t: { kind: 'top-k', k: 2 } };
     expect(finds(stateOf(specs, silent), lostUpdate)).toBe(true);
     expect(finds(stateOf(specs), lostUpdate)).toBe(false);

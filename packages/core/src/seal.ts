@@ -10,7 +10,7 @@ import type { SystemEvent } from './entry.ts';
 import { AGENT_PATTERN, TRUST_MAX } from './dot.ts';
 import { invariant } from './error.ts';
 import { expired } from './expiry.ts';
-import type { Evict, FieldKind } from './field-kind.ts';
+import type { FieldKind, Settling } from './field-kind.ts';
 import type { Outcome, Verdict } from './issue.ts';
 import { isRetryable } from './issue.ts';
 import type { Json } from './json.ts';
@@ -44,7 +44,11 @@ export type Sealed = {
   readonly revision: number;
   readonly events: readonly SystemEvent[];
   readonly decided: readonly Decided[];
+  readonly spilled: readonly Spilled[];
 };
+
+/** What left the state for an artefact: of which field, the text, and the SHA-256 by which the state refers to it. */
+export type Spilled = { readonly path: string; readonly digest: string; readonly text: string };
 
 /**
  * Seals a round. Members that are no longer due (an agent that never joined, an n that was answered, an event without
@@ -72,7 +76,7 @@ export function seal(space: Space, round: Round): Sealed {
     if (judgement.kind === 'accepted') cells = judgement.cells;
     judged.push([due, judgement]);
   }
-  const { settled, evictions } = settle(space, cells);
+  const { settled, evictions, spilled } = settle(space, cells);
   const plainCommit: Verdict = { kind: 'committed', revision };
   const plainText = canonical(plainCommit);
   const decided: Decided[] = [];
@@ -111,7 +115,7 @@ export function seal(space: Space, round: Round): Sealed {
   const head = { space: space.name, revision, term: round.term, prev: space.head, state: next.state };
   const text = entryText(head, members);
   const digest = sha256(entryText(head, digestMembers));
-  return { space: { ...next, head: digest }, text, digest, revision, events, decided };
+  return { space: { ...next, head: digest }, text, digest, revision, events, decided, spilled };
 }
 
 /** True when the event would change something: what a coordinator asks before it lets one into a round. */
@@ -217,21 +221,38 @@ function verdictOf(judgement: Judgement, revision: number, evicted: readonly str
   return { kind: 'committed', revision, outcomes };
 }
 
-type Settled = { readonly settled: readonly unknown[]; readonly evictions: ReadonlyMap<string, readonly string[]> | undefined };
+type Settled = {
+  readonly settled: readonly unknown[];
+  readonly evictions: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly spilled: readonly Spilled[];
+};
 
-/** The cells settled, and by dot the operations whose effect fell off. Dots of earlier rounds are among them: they were visible. */
+/**
+ * The cells settled, by dot the operations whose effect fell off, and what was put aside. Dots of earlier rounds are among
+ * them: they were visible.
+ */
 function settle(space: Space, cells: readonly unknown[]): Settled {
-  if (cells === space.cells) return { settled: cells, evictions: undefined };
+  if (cells === space.cells) return { settled: cells, evictions: undefined, spilled: NOTHING_SPILLED };
   let evictions: Map<string, string[]> | undefined;
-  const evict: Evict = (path, { agent, n }) => {
-    evictions ??= new Map();
-    const dot = `${agent} ${n}`;
-    evictions.set(dot, [...(evictions.get(dot) ?? []), path]);
+  const spilled: Spilled[] = [];
+  const settling: Settling = {
+    evict: (path, { agent, n }) => {
+      evictions ??= new Map();
+      const dot = `${agent} ${n}`;
+      evictions.set(dot, [...(evictions.get(dot) ?? []), path]);
+    },
+    spill: (path, text) => {
+      const digest = space.schema.sha256(text);
+      spilled.push({ path, digest, text });
+      return digest;
+    },
   };
   const settled = cells.map((cell, i) => {
     const kind = space.schema.kinds[i] as FieldKind;
     if (cell === space.cells[i] || kind.settle === undefined) return cell;
-    return kind.settle(cell, `/${space.schema.names[i] as string}`, evict);
+    return kind.settle(cell, `/${space.schema.names[i] as string}`, settling);
   });
-  return { settled, evictions };
+  return { settled, evictions, spilled };
 }
+
+const NOTHING_SPILLED: readonly Spilled[] = [];

@@ -172,6 +172,12 @@ export function isFine(answer: RuleAnswer): boolean {
   return answer === true || (Array.isArray(answer) && answer.length === 0);
 }
 
+/** True when the definition has a field whose overflow becomes artefacts: somebody must store them. */
+export function hasSpills(schema: StateSchema): boolean {
+  const spills = (kind: FieldKind): boolean => kind.spills === true || Object.values(kind.parts ?? {}).some(spills);
+  return schema.kinds.some(spills);
+}
+
 function invalid(path: string, message: string, hint: string, cause?: unknown): OplusError {
   return new OplusError('SCHEMA_INVALID', message, { path, hint, cause });
 }

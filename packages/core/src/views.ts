@@ -18,7 +18,9 @@ export function viewsOf(
   for (const index of reads) {
     const kind = schema.kinds[index] as FieldKind;
     const cell = cells[index];
-    views[schema.names[index] as string] = kind.view(kind.settle === undefined ? cell : kind.settle(cell, '', ignore));
+    views[schema.names[index] as string] = kind.view(
+      kind.settle === undefined ? cell : kind.settle(cell, '', { evict: ignore, spill: (_, text) => schema.sha256(text) }),
+    );
   }
   return views;
 }

@@ -14,7 +14,7 @@ import { CHANNEL } from './run-broker.ts';
 import type { Stage } from './stage.ts';
 
 export type TeamOptions = {
-  readonly stage: Pick<Stage, 'log' | 'coordinatorBus' | 'workerBus' | 'clock'>;
+  readonly stage: Pick<Stage, 'log' | 'coordinatorBus' | 'workerBus' | 'clock'> & Partial<Pick<Stage, 'blobs'>>;
   readonly space: string;
   readonly schema: StateSchema;
   readonly agents: readonly { readonly name: string; readonly role: string }[];
@@ -55,6 +55,7 @@ export async function openTeam(options: TeamOptions): Promise<Team> {
     clock: stage.clock,
     channel: CHANNEL,
     schemas: new Map([[space, schema]]),
+    ...(stage.blobs === undefined ? {} : { blobs: stage.blobs }),
     nonces: new Map([[space, nonce]]),
     ...(isBarrier ? { barrier: { agents: agents.length } } : {}),
   });

@@ -5,19 +5,27 @@ import type { Json } from '../json.ts';
 import { stampOf } from '../stamp.ts';
 import type { Rule } from '../state-schema.ts';
 import { loadState } from '../state-schema.ts';
-import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import { codesOf, outcomesOf, QUIET_SETTLING, sha256, smallTeam } from '../testing/index.ts';
+import { map } from './map.ts';
+import { records } from './records.ts';
+import { hasSpills } from '../state-schema.ts';
+import { replay } from '../replay.ts';
+import { viewsOfSpace } from '../projection.ts';
+import type { Verdict } from '../issue.ts';
 import type { LogView } from './log.ts';
 import { log } from './log.ts';
 
 const line = z.string().max(10);
 const message = z.strictObject({ id: z.int().min(0).max(99), text: line });
 
+const text = z.string().max(20);
+
 describe('log', () => {
   test('[KLG1] the last entries are kept, and it is counted how many fell off', () => {
     const team = smallTeam({ fields: { l: log(line, { keep: 3 }) } });
     for (const entry of ['1', '2', '3', '4', '5']) team.ask('a', { l: { append: [entry] } });
     expect(team.state).toEqual({ l: ['3', '4', '5'] });
-    expect(team.schema.kinds[0]?.view(team.space.cells[0])).toEqual({ entries: ['3', '4', '5'], dropped: 2 });
+    expect(team.schema.kinds[0]?.view(team.space.cells[0])).toEqual({ entries: ['3', '4', '5'], dropped: 2, spilled: null });
   });
 
   test('[KLG2] in commit order a late entry stands after those already there', () => {
@@ -124,7 +132,7 @@ describe('log', () => {
     expect(team.ask('b', { l: { append: [three] } })).toMatchObject({ issues: [{ path: '/l', code: 'bound', have: 2 }] });
     expect(outcomesOf(team.ask('b', { l: { append: [two] } }))).toEqual({ '/l/append/0': 'unchanged' });
     expect(team.state).toEqual({ l: [one, two] });
-    expect(team.schema.kinds[0]?.view(team.space.cells[0])).toEqual({ entries: [one, two], dropped: 0 });
+    expect(team.schema.kinds[0]?.view(team.space.cells[0])).toEqual({ entries: [one, two], dropped: 0, spilled: null });
   });
 
   test('[KLG7] which appends get the room is decided by the log, and the schema digest covers it', () => {
@@ -153,7 +161,7 @@ describe('log', () => {
       const append = (n: number): void => {
         const mark = { agent: 'a', n, revision: n };
         const attempt = { agent: 'a', mark, stamp: stampOf({ revision: n, priority: 0, agent: 'a', n }) } as unknown as Attempt;
-        cell = kind.settle?.(kind.fold(cell, { append: [n] }, '', attempt), '', () => undefined);
+        cell = kind.settle?.(kind.fold(cell, { append: [n] }, '', attempt), '', QUIET_SETTLING);
       };
       for (let n = 1; n <= 5000; n += 1) append(n);
       kind.digest(cell, counted);
@@ -189,5 +197,47 @@ describe('log', () => {
     team.ask('a', { l: { append: ['1'] } });
     team.ask('a', { l: { append: ['2'] } });
     expect(team.state).toEqual({ l: ['1', '2'] });
+  });
+
+  test('[KLG9] a log that spills moves its oldest entries to artefacts, each of which names the one before', () => {
+    const team = smallTeam({ fields: { f: log(text, { keep: 2, overflow: 'spill' }) } });
+    const artefacts = new Map<string, string>();
+    const append = (...values: readonly string[]): Verdict => {
+      const { sealed, verdict } = team.sealOne('a', { f: { append: values } });
+      for (const { path, digest, text: body } of sealed.spilled) {
+        expect({ path, digest }).toEqual({ path: '/f', digest: sha256(body) });
+        artefacts.set(digest, body);
+      }
+      return verdict;
+    };
+    append('1', '2');
+    append('3');
+    const told = append('4', '5', '6');
+    expect(outcomesOf(told)).toEqual({ '/f/append/0': 'evicted' });
+    expect(team.state['f']).toEqual(['5', '6']);
+    const view = viewsOfSpace(team.space)['f'] as LogView<string>;
+    expect(view.dropped).toBe(4);
+    const read: string[] = [];
+    for (let at = view.spilled; at !== null;) {
+      const { before, entries } = JSON.parse(artefacts.get(at) as string) as {
+        before: string | null;
+        entries: readonly string[];
+      };
+      read.unshift(...entries);
+      at = before;
+    }
+    expect(read).toEqual(['1', '2', '3', '4']);
+    expect(replay(team.schema, 'example', team.log).state).toBe(team.space.state);
+    expect(hasSpills(team.schema)).toBe(true);
+    expect(hasSpills(smallTeam({ fields: { f: map(log(text, { keep: 2 }), { cap: 2 }) } }).schema)).toBe(false);
+  });
+
+  test('[KLG9] below keys and rows too, under their paths', () => {
+    const spilling = log(text, { keep: 1, overflow: 'spill' });
+    const team = smallTeam({ fields: { m: map(spilling, { cap: 2 }), r: records({ said: spilling }, { cap: 2 }) } });
+    const patch = { m: { at: { k: { append: ['1', '2'] } } }, r: { put: { t: { said: { append: ['3', '4'] } } } } };
+    const { sealed } = team.sealOne('a', patch);
+    expect(sealed.spilled.map(({ path }) => path)).toEqual(['/m/k', '/r/t/said']);
+    expect(hasSpills(team.schema)).toBe(true);
   });
 });

@@ -5,7 +5,7 @@
  * not depend on the cut into rounds. Keep-last-k is a homomorphism in both: trimming once at the seal gives what trimming
  * after every append would. With `id`, an entry whose id is already there is skipped, so an echoed list does not double;
  * the appender is told when the entry that stands has other content. Entries stand in an ordered map, ids in a trie, so an
- * append costs O(log keep) with its digest. SPEC: KLG1-KLG8.
+ * append costs O(log keep) with its digest. SPEC: KLG1-KLG9.
  */
 import type { z } from 'zod';
 import { changed } from '../change.ts';
@@ -30,17 +30,21 @@ import { checkCap } from './set.ts';
 
 /**
  * `keep` newest entries stay. `id` names the property (or `"self"` for the whole value) by which entries are known.
- * `overflow` says what happens when more come: the oldest fall off (the default), or the append is refused.
+ * `overflow` says what happens when more come: the oldest fall off (the default), the append is refused, or the oldest move to
+ * an artefact, which whoever leads stores by its digest.
  */
 export type LogOptions = {
   readonly keep: number;
   readonly order?: 'commit' | 'stamp';
   readonly id?: string;
-  readonly overflow?: 'keep-last' | 'reject';
+  readonly overflow?: 'keep-last' | 'reject' | 'spill';
 };
 
-/** `dropped` counts the entries that fell off the old end. */
-export type LogView<T> = { readonly entries: readonly T[]; readonly dropped: number };
+/**
+ * `dropped` counts the entries that fell off the old end. `spilled` is the digest of the newest artefact of a log that spills:
+ * canonical JSON `{ before, entries }`, where `before` is the digest of the artefact before it, or null.
+ */
+export type LogView<T> = { readonly entries: readonly T[]; readonly dropped: number; readonly spilled: string | null };
 
 export type LogIntent<T> = { readonly append: readonly T[] };
 
@@ -60,8 +64,9 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     grade: gradeOf({ order, overflow, hasId: id !== undefined }),
     bytesMax: 2 + keep * (type.bytesMax + 1),
     verbs: ['append'],
+    ...(overflow === 'spill' ? { spills: true } : {}),
     summary: overflow === 'reject' ? `at most ${keep} appended entries, then no more` : `the last ${keep} appended entries`,
-    empty: (born) => cellOf(undefined, emptyTrie(), 0, born),
+    empty: (born) => cellOf(undefined, emptyTrie(), { dropped: 0, spilled: null, mark: born }),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, 'log', ['append'], path, complain);
       const append = read === undefined ? undefined : readList(type, read.value, 'log', `${path}/append`, complain);
@@ -72,17 +77,20 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     fold,
     withoutEcho: (_, op) => (op.append.length === 0 ? undefined : op),
     write: (op) => ({ append: op.append }),
-    settle: (cell, path, evict) => {
+    settle: (cell, path, settling) => {
       let { entries, ids } = cell;
-      let { dropped } = cell;
+      const surplus: Json[] = [];
       for (let first = orderedFirst(entries); first !== undefined && orderedSize(entries) > keep; first = orderedFirst(entries)) {
         const [key, { value, stamp, at }] = first;
-        evict(`${path}/append/${at}`, stamp);
+        settling.evict(`${path}/append/${at}`, stamp);
         entries = orderedWithout(entries, key);
         ids = trieWithout(ids, idText(value));
-        dropped += 1;
+        surplus.push(value);
       }
-      return entries === cell.entries ? cell : cellOf(entries, ids, dropped, cell.mark);
+      if (surplus.length === 0) return cell;
+      const artefact = canonical({ before: cell.spilled, entries: surplus });
+      const spilled = overflow === 'spill' ? settling.spill(path, artefact) : null;
+      return cellOf(entries, ids, { dropped: cell.dropped + surplus.length, spilled, mark: cell.mark });
     },
     newest: (cell) => cell.mark,
     view: (cell) => ({
@@ -90,12 +98,12 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
         return valuesOf(cell);
       },
       dropped: cell.dropped,
+      spilled: cell.spilled,
     }),
     json: valuesOf,
     encode,
     decode,
-    digest: (cell, sha256) =>
-      leafDigest(`["${orderedDigest(cell.entries, encodeEntry, sha256)}",${cell.dropped},${encodeMark(cell.mark)}]`, sha256),
+    digest: (cell, sha256) => leafDigest(`["${orderedDigest(cell.entries, encodeEntry, sha256)}",${restOf(cell)}]`, sha256),
     valueSchema: () => ({ type: 'array', items: type.jsonSchema, maxItems: keep }),
     assign: (cell, change, path, complain) => {
       const now = valuesOf(cell);
@@ -142,7 +150,7 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
       attempt.refuse(path, outOfBounds('log', orderedSize(cell.entries), { append: op.append.length }, hint));
       return cell;
     }
-    return entries === cell.entries ? cell : cellOf(entries, ids, cell.dropped, summed(cell.mark, attempt.mark));
+    return entries === cell.entries ? cell : cellOf(entries, ids, { ...cell, mark: summed(cell.mark, attempt.mark) });
   }
 
   function decode(stored: Json): LogCell {
@@ -156,7 +164,8 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     );
     const known = id === undefined ? [] : entries;
     const ids = known.reduce((trie, [, entry]) => trieWith(trie, idText(entry.value), entry), emptyTrie<Entry>());
-    return cellOf(orderedOf(entries), ids, dropped, decodeMark(cell['mark']));
+    const spilled = (cell['spilled'] ?? null) as string | null;
+    return cellOf(orderedOf(entries), ids, { dropped, spilled, mark: decodeMark(cell['mark']) });
   }
 
   /** The key at which an entry stands: by its place since the first append of all, or by its stamp. */
@@ -179,20 +188,22 @@ type LogCell = {
   readonly entries: Ordered<Entry>;
   readonly ids: Trie<Entry>;
   readonly dropped: number;
+  readonly spilled: string | null;
   readonly mark: Mark | undefined;
   values: readonly Json[] | undefined;
 };
 type LogOp = { readonly append: readonly Json[] };
 
-function gradeOf(given: { order: 'commit' | 'stamp'; overflow: 'keep-last' | 'reject'; hasId: boolean }): Grade {
+function gradeOf(given: { order: 'commit' | 'stamp'; overflow: LogOptions['overflow']; hasId: boolean }): Grade {
   if (given.order === 'commit') return { letter: 'B', why: 'entries stand in the order of the log' };
   if (given.overflow === 'reject') return { letter: 'B', why: 'the first appends in the log get the room' };
   if (given.hasId) return { letter: 'B', why: 'of two entries with one id the first in the log stays' };
   return { letter: 'A', why: 'the last entries by stamp are the same in any order' };
 }
 
-function cellOf(entries: Ordered<Entry>, ids: Trie<Entry>, dropped: number, mark: Mark | undefined): LogCell {
-  return { entries, ids, dropped, mark, values: undefined };
+function cellOf(entries: Ordered<Entry>, ids: Trie<Entry>, rest: Pick<LogCell, 'dropped' | 'spilled' | 'mark'>): LogCell {
+  const { dropped, spilled, mark } = rest;
+  return { entries, ids, dropped, spilled, mark, values: undefined };
 }
 
 /** The values in order, made once for a cell and frozen: rules and programs are handed them without a copy. */
@@ -203,7 +214,13 @@ function valuesOf(cell: LogCell): readonly Json[] {
 
 function encode(cell: LogCell): string {
   const entries = Array.from(orderedEntries(cell.entries), ([, entry]) => encodeEntry(entry));
-  return `{"dropped":${cell.dropped},"entries":[${entries.join()}],"mark":${encodeMark(cell.mark)}}`;
+  const spilled = cell.spilled === null ? '' : `,"spilled":"${cell.spilled}"`;
+  return `{"dropped":${cell.dropped},"entries":[${entries.join()}],"mark":${encodeMark(cell.mark)}${spilled}}`;
+}
+
+/** All but the entries, for the digest. */
+function restOf({ dropped, spilled, mark }: LogCell): string {
+  return `${dropped},${encodeMark(mark)}${spilled === null ? '' : `,"${spilled}"`}`;
 }
 
 function encodeEntry(entry: Entry): string {

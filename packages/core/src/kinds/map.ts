@@ -13,7 +13,7 @@ import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
-import type { Attempt, Complain, Evict, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import type { Attempt, Complain, Settling, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
@@ -236,12 +236,12 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     return { ...(at.length === 0 ? {} : { at: Object.fromEntries(at) }), ...(drop.length === 0 ? {} : { drop }) };
   }
 
-  function settleChildren(cell: MapCell, path: string, evict: Evict): MapCell {
+  function settleChildren(cell: MapCell, path: string, settling: Settling): MapCell {
     if (cell.untidy.length === 0) return cell;
     let live = cell.live;
     for (const key of cell.untidy) {
       const childCell = trieAt(live, key);
-      if (childCell !== undefined) live = trieWith(live, key, child.settle?.(childCell, `${path}/${escapeToken(key)}`, evict));
+      if (childCell !== undefined) live = trieWith(live, key, child.settle?.(childCell, `${path}/${escapeToken(key)}`, settling));
     }
     return { ...cell, live, untidy: [] };
   }

@@ -15,7 +15,7 @@ import { decodeMark, encodeMark, summed } from '../dot.ts';
 import type {
   Attempt,
   Complain,
-  Evict,
+  Settling,
   Expiry,
   Field,
   FieldKind,
@@ -314,12 +314,12 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     return { ...(put.length === 0 ? {} : { put: Object.fromEntries(put) }), ...(drop.length === 0 ? {} : { drop }) };
   }
 
-  function settleRows(cell: RecordsCell, path: string, evict: Evict): RecordsCell {
+  function settleRows(cell: RecordsCell, path: string, settling: Settling): RecordsCell {
     if (cell.untidy.length === 0) return cell;
     let live = cell.live;
     for (const id of cell.untidy) {
       const existing = trieAt(live, id);
-      if (existing !== undefined) live = trieWith(live, id, row.settle(existing, `${path}/${escapeToken(id)}`, evict));
+      if (existing !== undefined) live = trieWith(live, id, row.settle(existing, `${path}/${escapeToken(id)}`, settling));
     }
     return { ...cell, live, untidy: [] };
   }

@@ -8,7 +8,7 @@ import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
-import type { Attempt, Complain, Evict, Expiry, Field, FieldKind, FieldMeta, Timer, Traversable } from '../field-kind.ts';
+import type { Attempt, Complain, Settling, Expiry, Field, FieldKind, FieldMeta, Timer, Traversable } from '../field-kind.ts';
 import { nullable, readVerbs } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, utf8Bytes } from '../json.ts';
@@ -44,7 +44,7 @@ export type RowKind = {
   fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row;
   withoutEcho(row: Row, op: RowOp): RowOp | undefined;
   write(op: RowOp): JsonObject;
-  settle(row: Row, path: string, evict: Evict): Row;
+  settle(row: Row, path: string, settling: Settling): Row;
   readonly hasTimers: boolean;
   timers(row: Row, path: string): readonly Timer[];
   expire(row: Row, tokens: readonly string[], expiry: Expiry): Row;
@@ -190,10 +190,10 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
       : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells, texts };
   }
 
-  function settle(row: Row, path: string, evict: Evict): Row {
+  function settle(row: Row, path: string, settling: Settling): Row {
     let cells: unknown[] | undefined;
     for (let i = 0; i < kinds.length; i += 1) {
-      const settled = (kinds[i] as FieldKind).settle?.(row.cells[i], `${path}/${names[i] as string}`, evict) ?? row.cells[i];
+      const settled = (kinds[i] as FieldKind).settle?.(row.cells[i], `${path}/${names[i] as string}`, settling) ?? row.cells[i];
       if (settled === row.cells[i]) continue;
       cells ??= row.cells.slice();
       cells[i] = settled;

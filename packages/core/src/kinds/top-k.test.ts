@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Attempt, Field } from '../field-kind.ts';
 import type { Json } from '../json.ts';
 import type { Rule } from '../state-schema.ts';
-import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import { codesOf, outcomesOf, QUIET_SETTLING, sha256, smallTeam } from '../testing/index.ts';
 import { map } from './map.ts';
 import { topK } from './top-k.ts';
 
@@ -91,7 +91,7 @@ describe('top-k', () => {
       cell = kind.settle?.(
         kind.fold(cell, { add: [{ score: (n * 7919) % 10_000 }], remove: [] }, '', attempt),
         '',
-        () => undefined,
+        QUIET_SETTLING,
       );
     };
     for (let n = 1; n <= 5000; n += 1) add(n);

@@ -10,7 +10,7 @@ import type { Dot, Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
-import type { Attempt, Evict, Field, FieldKind } from '../field-kind.ts';
+import type { Attempt, Settling, Field, FieldKind } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen, isJsonObject } from '../json.ts';
 import type { Ordered } from '../ordered.ts';
@@ -88,10 +88,10 @@ export function topK<T extends Json>(of: z.ZodType<T>, options: TopKOptions): Fi
     return cellOf(entries, entries === cell.entries ? cell.mark : summed(cell.mark, attempt.mark), asked);
   }
 
-  function settle(cell: TopCell, path: string, evict: Evict): TopCell {
+  function settle(cell: TopCell, path: string, settling: Settling): TopCell {
     if (cell.asked === undefined) return cell;
     for (let one: Asked | undefined = cell.asked; one !== undefined; one = one.before)
-      if (orderedAt(cell.entries, one.key) === undefined) evict(`${path}/add/${one.at}`, one.dot);
+      if (orderedAt(cell.entries, one.key) === undefined) settling.evict(`${path}/add/${one.at}`, one.dot);
     return { ...cell, asked: undefined };
   }
 

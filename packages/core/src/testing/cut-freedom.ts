@@ -18,6 +18,7 @@ import { choiceOf } from './choice.ts';
 import type { Choice } from './choice.ts';
 import { AGENTS } from './histories.ts';
 import { intentFrom } from './samples/registry.ts';
+import { QUIET_SETTLING } from './settling.ts';
 import type { FieldSpec } from './spec.ts';
 
 /** One proposal to be made: whose, which earlier ones it has read (bits, by place), and what (see `choiceOf`). */
@@ -141,7 +142,7 @@ function foldRun(field: Field, proposals: readonly CausalProposal[], run: CutRun
       const after = op === undefined ? cell : field.fold(cell, op, '/f', attempt);
       if (!attempt.isRefused) cell = after;
     }
-    if (cell !== before) cell = field.settle?.(cell, '/f', () => undefined) ?? cell;
+    if (cell !== before) cell = field.settle?.(cell, '/f', QUIET_SETTLING) ?? cell;
   }
   return field.json(cell);
 }

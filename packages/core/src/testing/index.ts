@@ -15,6 +15,7 @@ export { naivePlay } from './naive.ts';
 export { brokenBounds, brokenConfluence, brokenDedupe, brokenReplay } from './promises.ts';
 export { resurrected } from './resurrection.ts';
 export { runsOf } from './runs.ts';
+export { QUIET_SETTLING } from './settling.ts';
 export { sha256 } from './sha256.ts';
 export type { SampleKind } from './sample-kind.ts';
 export type { SampleState } from './sample-state.ts';

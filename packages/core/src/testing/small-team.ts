@@ -37,6 +37,8 @@ export type SmallTeam = {
   round(...asks: readonly Ask[]): readonly Verdict[];
   /** Seals a round of one. */
   ask(agent: string, patch: JsonObject, base?: number): Verdict;
+  /** Seals a round of one; with all that the seal gave. */
+  sealOne(agent: string, patch: JsonObject): { readonly sealed: Sealed; readonly verdict: Verdict };
   /** Seals a round of system events. */
   events(...events: readonly SystemEvent[]): Sealed;
 };
@@ -72,7 +74,9 @@ export function smallTeam<F extends Fields>(
   const counts = new Map<string, number>();
   const incarnations = new Map<string, number>();
   const head = (): Space => spaces.at(-1) as Space;
+  let newest: Sealed | undefined;
   const add = (sealed: Sealed): Sealed => {
+    newest = sealed;
     spaces.push(sealed.space);
     log.push(sealed.text);
     return sealed;
@@ -116,6 +120,10 @@ export function smallTeam<F extends Fields>(
         if (found === undefined) throw new Error(`no verdict for ${proposal.agent} ${proposal.n}`);
         return found.verdict;
       });
+    },
+    sealOne: (agent, patch) => {
+      const verdict = team.ask(agent, patch);
+      return { sealed: newest as Sealed, verdict };
     },
     ask: (agent, patch, base) => team.round({ agent, patch, ...(base === undefined ? {} : { base }) })[0] as Verdict,
     events: (...events) => {

@@ -15,7 +15,7 @@ import {
 import type { ContractCode, FieldKind, Json, JsonObject, StateSchema } from '@oplus/core';
 import { histories, play, runsOf, SAMPLE_STATES, sampleState, sha256 } from '@oplus/core/testing';
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 3_600_000 });
 
 const numbers = Array.from({ length: SAMPLE_STATES }, (_, number) => number);
 

@@ -4,7 +4,7 @@ import { causalHistories, cutCase, cutDependence, cutDependentCase, fieldOf, run
 import type { FieldSpec } from '../testing/index.ts';
 
 /** Generated histories take their time on a busy machine. */
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 3_600_000 });
 
 /** Four agents write: a cap of four values is never reached. */
 const ROOMY: FieldSpec = { kind: 'multi', of: 'text or null', cap: 4 };

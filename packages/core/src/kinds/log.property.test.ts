@@ -21,7 +21,7 @@ const FULL: FieldSpec = { kind: 'log', of: 'pair', keep: 2, id: 'id', overflow: 
 const STATES = [stateOf({ l: { ...FULL, order: 'stamp' } }), stateOf({ l: { ...FULL, order: 'commit' } })];
 
 /** Generated histories take their time on a busy machine. */
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 3_600_000 });
 
 test('[KLG7] a log that rejects keeps the promises, and does what the naive model does', () => {
   fc.assert(

@@ -22,7 +22,7 @@ import {
 } from './index.ts';
 import type { CausalHistory, Choice, FieldSpec, IntentAt } from './index.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 3_600_000 });
 
 const stored = storedCutCases(new URL('../../../../test/race/corpus/', import.meta.url));
 

@@ -162,6 +162,29 @@ test('[CVG1][BUG 26] two messages that are appended at once are both there, in t
   await room.coordinator.close();
 });
 
+test('[CO19][BUG 32] three coordinators that meet a damaged log at once say so and write nothing; of three on a sound one, one leads', async () => {
+  const room = await roomWith({ count: counter() });
+  await room.workers[0].newest().propose({ patch: { count: { inc: 1 } } });
+  await room.coordinator.close();
+  const schemas = new Map([[SPACE, room.schema]]);
+  const { bodies } = room.table.store;
+  const sound = [...bodies];
+  bodies[1] = (bodies[1] as string).slice(0, -9);
+  const damaged = [...bodies];
+  const refused = await Promise.allSettled([1, 2, 3].map(() => room.table.lead({ schemas })));
+  expect(refused).toMatchObject([1, 2, 3].map(() => ({ status: 'rejected', reason: { code: 'LOG_DAMAGED' } })));
+  expect(bodies).toEqual(damaged);
+  bodies.splice(0, bodies.length, ...sound);
+  const opened = await Promise.allSettled([1, 2, 3].map(() => room.table.lead({ schemas })));
+  const led = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const newest = led.toSorted((x, y) => y.term - x.term)[0] as Coordinator;
+  const worker = await room.table.join(newest.replica(SPACE), 'c');
+  await (await worker.view()).propose({ patch: { count: { inc: 1 } } });
+  for (const one of led) if (one !== newest) expect(await one.ended).toMatchObject({ code: 'FENCED' });
+  expect([await stateOf(newest.ended), stateJson(newest.replica(SPACE).space())]).toEqual(['pending', { count: 2 }]);
+  await newest.close();
+});
+
 test('[CO9][BUG 44] the first branch to finish cancels nobody: what comes after the join commits too', async () => {
   const room = await roomWith({ f: cas(text), s: cas(text), joined: cas(text) }, 3);
   const [first, second, joiner] = room.workers.map((worker) => worker.newest());

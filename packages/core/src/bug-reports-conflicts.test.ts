@@ -91,10 +91,10 @@ describe('public reports: changes that meet', () => {
   });
 
   test('[MCH1][MCH3][BUG 49] a task that is completed and failed at once ends in one of both; there is no way out of it', () => {
-    const moves = { working: ['completed', 'failed'], completed: [], failed: [] };
+    const s = machine({ start: 'working', moves: { working: ['completed', 'failed'], completed: [], failed: [] } });
     const outcome = cas(text);
     eachWay(
-      () => smallTeam({ fields: { s: machine({ start: 'working', moves }), outcome } }),
+      () => smallTeam({ fields: { s, outcome } }),
       [
         { agent: 'a', patch: { s: { to: 'completed' }, outcome: { set: 'completed' } } },
         { agent: 'b', patch: { s: { to: 'failed' }, outcome: { set: 'failed' } } },

@@ -1,7 +1,8 @@
-import { canonical, loadState, OplusError, stateJson } from '@oplus/core';
+import { canonical, field, loadState, lww, map, OplusError, stateJson } from '@oplus/core';
 import type { Json } from '@oplus/core';
 import type { Answer } from '@oplus/worker';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { sha256 } from './digest.ts';
 import type { ModelRequest } from './model.ts';
 import { messagesOf } from './model.ts';
@@ -46,6 +47,26 @@ test('[AGT1] an action whose proposal is rejected never runs, and its later succ
   expect(await agent.step('go')).toMatchObject({ outcome: 'acted', key: 'test/w1/2' });
   expect(acts).toHaveLength(1);
   expect(stateJson(team.space())['done']).toBe(1);
+});
+
+test('[AGT1][BUG 40] a model that nulls its record while it says it is complete completes nothing, and is told what stays', async () => {
+  const cards = field(map(lww(z.string().max(200)), { cap: 64 }), { eraseMax: 0 });
+  const skill = { ...boardSkill(), state: { ...boardState, fields: { ...boardState.fields, cards } } };
+  const record = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`q${i}`, { set: 'answered' }]));
+  const model = cannedModel([
+    say({ cards: { at: record } }),
+    say({ cards: { drop: Object.keys(record) } }, { name: 'ring', args: {} }),
+    say({ done: { inc: 1 } }, { name: 'ring', args: {} }),
+  ]);
+  const { agent, acts, team } = await rig(model, { skill });
+  await agent.step('all questions');
+  expect(await agent.step('complete?')).toMatchObject({
+    outcome: 'acted',
+    attempts: [{ end: { kind: 'rejected' } }, { end: { kind: 'committed' } }],
+  });
+  expect(seen(model.requests[2]).issues).toMatchObject([{ path: '/cards', code: 'protected' }]);
+  expect(Object.keys(stateJson(team.space())['cards'] as object)).toHaveLength(30);
+  expect(acts).toHaveLength(1);
 });
 
 test('[AGT2] a rejection goes back with its issues and the newest view', async () => {

@@ -102,13 +102,13 @@ export function isAgreed(body: Body, place: Place, text: string, attempt: Attemp
     if (!isSameEdit(piece.born, edit)) break;
     put.push(piece);
   }
-  return put.every(({ died }) => died === undefined) && liveText(put) === text && (text !== '' || put.length === 0);
+  return put.every(({ died }) => died === undefined) && liveText(put) === text;
 }
 
 /** The body with the span taken out and the text put in its place, right behind its last character. */
 export function replaced(body: Body, place: Place, text: string, edit: Edit): Body {
   const root = place.inside[0]?.root;
-  const inside = place.inside.map((piece) => pieceOf(piece.text, { born: piece.born, died: piece.died ?? edit, root }));
+  const inside = place.inside.map((piece) => (piece.died === undefined ? pieceOf(piece.text, { ...piece, died: edit }) : piece));
   const put = text === '' ? [] : [pieceOf(text, { born: edit, root })];
   return spliced(body, place.first, place.last, [...place.before, ...inside, ...put, ...place.after]);
 }

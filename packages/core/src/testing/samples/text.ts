@@ -155,10 +155,7 @@ function replaceAll(trial: NaiveTrial, own: Own, verbs: JsonObject, path: string
       range.every((character) => span.includes(character) || character.died !== null);
     if (isFree && one.find !== one.with) {
       const group = range[0]?.group ?? null;
-      for (const character of range) {
-        character.died ??= edit;
-        character.group = group;
-      }
+      for (const character of range) character.died ??= edit;
       own.characters.splice(last + 1, 0, ...plain(one.with).map((character) => ({ ...character, born: edit, group })));
       isChanged = true;
     } else if (isFree || isSaid(own.characters, span, one.with)) trial.note(nameOf(path, i, all), 'unchanged');

@@ -216,7 +216,28 @@ describe('JSON patches', () => {
       { numRuns: 2000 },
     );
   });
+
+  test.each([24, 130, 20_000])('[IMP9] a patch that nests %i deep is refused, not run into', (depth) => {
+    const { space } = teamOf();
+    for (const deep of [nested(depth, (inner) => ({ a: inner })), nested(depth, (inner) => [inner])]) {
+      const imports = [
+        fromMergePatch(space, { notes: deep }),
+        fromPaperAnswer(space, { state_patch: { place: deep }, action: null }),
+        fromJsonPatch(space, [{ op: 'test', path: '/place', value: deep }]),
+        fromJsonPatch(space, [{ op: 'add', path: '/notes/k', value: deep }]),
+        fromJsonPatch(space, [deep]),
+      ];
+      for (const imported of imports) expect(imported).toMatchObject({ ok: false, issues: [{ path: '', code: 'depth' }] });
+    }
+  });
 });
+
+/** A value inside so many others. */
+function nested(depth: number, wrap: (inner: Json) => Json): Json {
+  let value: Json = 'x';
+  for (let i = 0; i < depth; i += 1) value = wrap(value);
+  return value;
+}
 
 /** A key comes to be with the first thing in it. */
 function withoutEmpty(notes: JsonObject): JsonObject {

@@ -10,7 +10,7 @@ import type { Complain, FieldKind, Refusal } from './field-kind.ts';
 import type { Issue } from './issue.ts';
 import { EXCERPT_CHARS_MAX } from './issue.ts';
 import type { Json, JsonObject } from './json.ts';
-import { excerpt, isJsonObject, pointer, pointerTokens, sameJson } from './json.ts';
+import { excerpt, isDeeper, isJsonObject, JSON_DEPTH_MAX, pointer, pointerTokens, sameJson } from './json.ts';
 import { malformed } from './refusal.ts';
 import type { Space } from './space.ts';
 import { stateJson } from './space.ts';
@@ -26,7 +26,8 @@ export type Imported =
  */
 export function fromMergePatch(space: Space, patch: Json): Imported {
   const desk = new Desk(space);
-  if (isJsonObject(patch)) desk.change([], mergeChange(patch));
+  if (isDeeper(patch, JSON_DEPTH_MAX)) desk.complain('', TOO_DEEP);
+  else if (isJsonObject(patch)) desk.change([], mergeChange(patch));
   else desk.complain('', malformed('merge patch', 'A merge patch of a state is an object: field to change.', patch));
   return desk.result();
 }
@@ -46,10 +47,19 @@ export function fromPaperAnswer(space: Space, answer: Json): Imported & { readon
  */
 export function fromJsonPatch(space: Space, operations: Json): Imported {
   const desk = new Desk(space);
-  if (Array.isArray(operations)) for (const operation of operations as readonly Json[]) desk.operation(operation);
+  if (isDeeper(operations, JSON_DEPTH_MAX)) desk.complain('', TOO_DEEP);
+  else if (Array.isArray(operations)) for (const operation of operations as readonly Json[]) desk.operation(operation);
   else desk.complain('', malformed('json patch', 'A JSON Patch is a list of operations.', operations));
   return desk.result();
 }
+
+/** What no message could carry is not looked into. */
+const TOO_DEEP: Refusal = {
+  code: 'depth',
+  rule: 'import',
+  recovery: 'change',
+  hint: `At most ${JSON_DEPTH_MAX} objects and lists inside one another.`,
+};
 
 type Branch = { readonly kind: 'within'; readonly changes: Map<string, Change> };
 

@@ -104,16 +104,17 @@ export function clipped(text: string, charsMax: number): string {
   return `${text.slice(0, end)}… (${text.length} characters)`;
 }
 
+/** True when a value nests deeper than `depth`; `[1]` has depth 1. Looks no deeper than that. */
+export function isDeeper(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((part) => isDeeper(part as Json, depth - 1));
+}
+
 /** The same value, frozen in depth: what a state holds is handed to rules and programs without a copy. O(size). */
 export function frozen<T extends Json>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const part of Object.values(value)) frozen(part as Json);
   return Object.freeze(value);
-}
-
-function isDeeper(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((part) => isDeeper(part as Json, depth - 1));
 }
 
 function isHighSurrogate(unit: number): boolean {

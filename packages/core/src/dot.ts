@@ -35,6 +35,21 @@ export function summed(before: Mark | undefined, change: Mark): Mark {
   return foreign === undefined ? change : { ...change, foreign };
 }
 
+/** The trust of the least trusted of these marks: an absent mark, or one without a trust, takes nothing away. */
+export function leastTrust(marks: readonly (Mark | undefined)[]): number {
+  return Math.min(TRUST_MAX, ...marks.map((mark) => mark?.trust ?? TRUST_MAX));
+}
+
+/** The mark, trusted no more than `trust`. */
+export function trustedTo(mark: Mark, trust: number): Mark {
+  return trust < (mark.trust ?? TRUST_MAX) ? { ...mark, trust } : mark;
+}
+
+/** As `summed`, for a change that leaves the value as it is: to agree with it is no new evidence for it. */
+export function affirmed(before: Mark | undefined, change: Mark): Mark {
+  return trustedTo(summed(before, change), leastTrust([before]));
+}
+
 /** Whose change stands in the way of this agent; `undefined` when it is nobody's. */
 export function blockerOf(mark: Mark | undefined, agent: string): string | undefined {
   const name = mark?.agent === agent ? mark.foreign?.agent : mark?.agent;

@@ -1,12 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { timersOf } from './expiry.ts';
 import { counter } from './kinds/counter.ts';
+import { group } from './kinds/group.ts';
+import { growSet } from './kinds/grow-set.ts';
 import { map } from './kinds/map.ts';
+import { multi } from './kinds/multi.ts';
+import { owned } from './kinds/owned.ts';
 import { records } from './kinds/records.ts';
 import { cas, lww } from './kinds/register.ts';
+import { removeWins } from './kinds/remove-wins.ts';
 import { set } from './kinds/set.ts';
 import { provenanceOf } from './provenance.ts';
+import { proposeAtOnce } from './stage.ts';
 import { codesOf, loadError, smallTeam } from './testing/index.ts';
 import type { SmallTeam } from './testing/index.ts';
 
@@ -77,6 +84,78 @@ describe('provenance', () => {
     team.ask('c', { x: { set: 'v' }, y: { set: 'v' }, m: { at: { k: { set: 'v' } } } });
     team.ask('a', { x: { set: 'v' }, y: { set: 'v' }, m: { at: { k: { set: 'v' } } } });
     for (const path of ['/x', '/y', '/m/k']) expect(provenanceOf(team.space, path)).toMatchObject({ agent: 'c', trust: 0 });
+  });
+
+  test('[TRS2] nor does it where values stand side by side, in sets, and where a value is owned together', () => {
+    const fields = {
+      many: multi(text),
+      mine: owned(text),
+      whole: group({ part: text }, { rule: 'owned' }),
+      tags: set(text, { cap: 4 }),
+      revoked: removeWins(text, { cap: 4 }),
+      seen: growSet(text, { cap: 4 }),
+    };
+    const paths = Object.keys(fields).map((name) => `/${name}`);
+    const add = { add: ['v'] };
+    const patch = {
+      many: { set: 'v' },
+      mine: { set: 'v' },
+      whole: { set: { part: 'v' } },
+      tags: add,
+      revoked: add,
+      seen: add,
+    };
+    for (const base of [undefined, 0]) {
+      const team = smallTeam({ fields, roles }, AGENTS);
+      team.ask('c', patch);
+      const { state } = team;
+      expect(codesOf(team.ask('a', patch, base))).toEqual(['committed']);
+      expect({ ...team.state, mine: null, whole: null }).toEqual({ ...state, mine: null, whole: null });
+      for (const path of paths) expect([path, provenanceOf(team.space, path)?.trust]).toEqual([path, 0]);
+    }
+  });
+
+  test('[TRS2] what contends is trusted as the least of it, and settling on it does not raise its trust', () => {
+    const team = smallTeam({ fields: { f: multi(text) }, roles }, AGENTS);
+    team.round({ agent: 'c', patch: { f: { set: 'v' } } }, { agent: 'a', patch: { f: { set: 'w' } } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ trust: 0 });
+    team.ask('b', { f: { set: 'v' } });
+    expect(team.state).toEqual({ f: { value: 'v', rivals: [] } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ agent: 'b', trust: 0 });
+    team.ask('a', { f: { set: 'x' } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ agent: 'a', trust: 100 });
+  });
+
+  test('[TRS2] a value that is taken from a rival is trusted as the rival is, whoever lets it stand', () => {
+    const f = owned(text, { dispute: { arbiter: 'boss', deadlineMs: 9 } });
+    const team = smallTeam({ fields: { f }, roles }, AGENTS);
+    team.ask('b', { f: { set: 'v' } });
+    team.ask('c', { f: { set: 'rumour' } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ agent: 'c', trust: 0 });
+    const forced = team.at(team.revision);
+    team.ask('b', { f: { release: true } });
+    expect(team.state).toMatchObject({ f: { value: 'rumour', owners: ['c'] } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ agent: 'b', trust: 0 });
+    team.ask('a', { f: { set: 'other' } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ agent: 'a', trust: 0 });
+    const { space, decided } = proposeAtOnce(forced, [['a', { f: { set: 'rumour', force: true } }]]);
+    expect(codesOf(decided[0]?.verdict)).toEqual(['committed']);
+    expect(provenanceOf(space, '/f')).toMatchObject({ agent: 'a', trust: 0 });
+    team.ask('a', { f: { set: 'mine', force: true } });
+    expect(provenanceOf(team.space, '/f')).toMatchObject({ agent: 'a', trust: 100 });
+  });
+
+  test('[TRS2] a deadline leaves a value as trusted as it was', () => {
+    const dispute = { arbiter: 'boss', deadlineMs: 9 };
+    const fields = { many: multi(text, { dispute }), mine: owned(text, { dispute }) };
+    const team = smallTeam({ fields, roles }, AGENTS);
+    team.round({ agent: 'c', patch: { many: { set: 'v' }, mine: { set: 'v' } } }, { agent: 'b', patch: { many: { set: 'w' } } });
+    team.ask('a', { mine: { set: 'w' } });
+    for (const { path, token } of timersOf(team.space)) team.events({ kind: 'expire', path, token, cause: 'deadline' });
+    const { many, mine } = team.state as { many: { value: string; rivals: [] }; mine: { value: string; rivals: [] } };
+    expect([many.rivals, mine]).toEqual([[], { value: 'v', owners: ['c'], rivals: [] }]);
+    expect(provenanceOf(team.space, '/many')).toMatchObject({ agent: '', trust: many.value === 'v' ? 0 : 20 });
+    expect(provenanceOf(team.space, '/mine')).toMatchObject({ agent: '', trust: 0 });
   });
 
   test('[TRS3] over random histories no value is trusted more than its author, nor than what the author relied on', () => {

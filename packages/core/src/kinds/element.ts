@@ -2,7 +2,7 @@
  * Elements of sets: a value, and the marks of the adds that keep it there.
  */
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark, TRUST_MAX } from '../dot.ts';
+import { decodeMark, encodeMark, leastTrust, trustedTo } from '../dot.ts';
 import type { Attempt, Traversable } from '../field-kind.ts';
 import type { Json } from '../json.ts';
 import { canonical, frozen } from '../json.ts';
@@ -18,9 +18,7 @@ export type Element = { readonly value: Json; readonly marks: readonly Mark[] };
  */
 export function withAdd(element: Element | undefined, value: Json, attempt: Attempt): Element {
   const marks = element?.marks ?? [];
-  const trust = Math.min(...[attempt.mark, ...marks].map((mark) => mark.trust ?? TRUST_MAX));
-  const mark = trust < TRUST_MAX ? { ...attempt.mark, trust } : attempt.mark;
-  return { value, marks: [...unseenOf(marks, attempt), mark] };
+  return { value, marks: [...unseenOf(marks, attempt), trustedTo(attempt.mark, leastTrust(marks))] };
 }
 
 /** The element that a token of a path names: a text by itself, any value by its canonical text. */

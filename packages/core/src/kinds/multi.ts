@@ -10,7 +10,7 @@
  */
 import type { z } from 'zod';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { decodeMark, encodeMark, leastTrust, summed, trustedTo } from '../dot.ts';
 import type { Mark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Expiry, Field, FieldKind, Grade } from '../field-kind.ts';
@@ -150,7 +150,9 @@ function fold(cap: number, arbiter: string | undefined, cell: Multi, value: Json
   const isVoice = arbiter !== undefined && attempt.role !== arbiter && valuesOf(seen).length > 1;
   const gone = isVoice ? seen.filter((sibling) => sibling.mark.agent === attempt.agent) : seen;
   const siblings = cell.siblings.filter((sibling) => !gone.includes(sibling));
-  const after = standing(cell, [...siblings, { value, mark: attempt.mark, stamp: attempt.stamp }], attempt.mark);
+  const alike = gone.filter((sibling) => sameJson(sibling.value, value)).map((sibling) => sibling.mark);
+  const mark = trustedTo(attempt.mark, leastTrust(alike));
+  const after = standing(cell, [...siblings, { value, mark, stamp: attempt.stamp }], mark);
   if (after.shown.rivals.length >= cap) {
     attempt.refuse(path, {
       ...outOfBounds('multi', cap, value, `${cap} values stand side by side and no more fit; see them and settle on one.`),
@@ -168,18 +170,26 @@ function fold(cap: number, arbiter: string | undefined, cell: Multi, value: Json
   return { ...after, mark: cell.mark };
 }
 
-/** The deadline leaves one value. It bears the mark of the expiry: a set that has not seen it contends with it. */
+/**
+ * The deadline leaves one value. It bears the mark of the expiry: a set that has not seen it contends with it. It is trusted
+ * as it was before; a declared fallback is the definition's own word.
+ */
 function expire(fallback: Json | undefined, cell: Multi, { token, cause, mark }: Expiry): Multi {
   const greatest = cell.siblings[0];
   if (cause !== 'deadline' || token !== cell.since || greatest === undefined) return cell;
-  return standing(cell, [{ value: fallback === undefined ? greatest.value : fallback, mark, stamp: greatest.stamp }], mark);
+  if (fallback !== undefined) return standing(cell, [{ value: fallback, mark, stamp: greatest.stamp }], mark);
+  const alike = cell.siblings.filter(({ value }) => sameJson(value, greatest.value)).map((sibling) => sibling.mark);
+  const left = trustedTo(mark, leastTrust(alike));
+  return standing(cell, [{ value: greatest.value, mark: left, stamp: greatest.stamp }], left);
 }
 
+/** What all that stands is worth, together, is what the least trusted of it is. */
 function standing(before: Multi, siblings: readonly Sibling[], mark: Mark): Multi {
   const inWinOrder = siblings.toSorted((a, b) => compareWin(b.stamp, a.stamp));
   const shown = shownOf(inWinOrder);
   const since = shown.rivals.length > 0 ? (before.since ?? mark.revision) : undefined;
-  return { siblings: inWinOrder, mark: summed(before.mark, mark), since, shown };
+  const worth = leastTrust(siblings.map((sibling) => sibling.mark));
+  return { siblings: inWinOrder, mark: trustedTo(summed(before.mark, mark), worth), since, shown };
 }
 
 function isContested(cell: Multi): boolean {

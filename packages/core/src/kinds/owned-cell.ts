@@ -4,7 +4,7 @@
  * Every set is a word of its agent for a value. A value that all owners stand behind becomes the value, owned by all who stand
  * behind it; so the first set of a free field, the set of its only owner and the agreement of several are one rule.
  */
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark, leastTrust, summed, trustedTo } from '../dot.ts';
 import type { Mark } from '../dot.ts';
 import type { Attempt, Expiry, Refusal } from '../field-kind.ts';
 import { EXCERPT_CHARS_MAX } from '../issue.ts';
@@ -61,7 +61,7 @@ export function fold(rule: OwnedRule, cell: Owned, op: OwnedOp, path: string, at
 export function expire(cell: Owned, { token, cause, mark }: Expiry): Owned {
   const rivals = cell.rivals.filter((rival) => rival.mark.revision !== token);
   if (cause !== 'deadline' || rivals.length === cell.rivals.length) return cell;
-  return { ...cell, rivals, mark: summed(cell.mark, mark) };
+  return { ...cell, rivals, mark: affirmed(cell.mark, mark) };
 }
 
 export function rivalsOf(cell: Owned): readonly Rival<Json>[] {
@@ -104,7 +104,7 @@ function joined(cell: Owned, path: string, attempt: Attempt): Owned {
   const rivals = cell.rivals.filter(({ by }) => by !== agent);
   const owners = cell.owners.includes(agent) ? cell.owners : [...cell.owners, agent].sort();
   if (owners === cell.owners && rivals.length === cell.rivals.length) return cell;
-  return { ...cell, owners, rivals, mark: summed(cell.mark, attempt.mark) };
+  return { ...cell, owners, rivals, mark: affirmed(cell.mark, attempt.mark) };
 }
 
 /** Another value than the one that stands. */
@@ -116,8 +116,8 @@ function asked(rule: OwnedRule, cell: Owned, value: Json, path: string, attempt:
     return cell;
   }
   const rivals = [...cell.rivals.filter(({ by }) => by !== agent), { by: agent, value, mark }];
-  const backers = rivals.filter((rival) => sameJson(rival.value, value)).map(({ by }) => by);
-  if (cell.owners.every((owner) => backers.includes(owner))) {
+  const backers = backersOf(rivals, value);
+  if (isWholly(cell.owners, backers)) {
     // Whoever finds the field free must have seen why: what was given back is not set again by one who did not know.
     if (cell.owners.length === 0 && !attempt.sees(cell.wrote))
       attempt.refuse(path, conflict('owned', cell.value ?? null, value, cell.wrote, agent));
@@ -131,7 +131,7 @@ function asked(rule: OwnedRule, cell: Owned, value: Json, path: string, attempt:
       recovery: 'wait',
     });
   else attempt.note(path, { kind: 'contested' });
-  return { ...cell, rivals, mark: summed(cell.mark, mark) };
+  return { ...cell, rivals, mark: affirmed(cell.mark, mark) };
 }
 
 /** A set by force: for the value that stands, for that of a rival, which then owns it, or for one of its own. */
@@ -142,11 +142,12 @@ function decided(cell: Owned, value: Json, path: string, attempt: Attempt): Owne
       attempt.note(path, { kind: 'unchanged' });
       return cell;
     }
-    return { ...cell, rivals: unseen, mark: summed(cell.mark, attempt.mark) };
+    return { ...cell, rivals: unseen, mark: affirmed(cell.mark, attempt.mark) };
   }
-  const backers = cell.rivals.filter((rival) => sameJson(rival.value, value)).map(({ by }) => by);
+  const backers = backersOf(cell.rivals, value);
+  const own = { by: attempt.agent, value, mark: attempt.mark };
   noteOver(cell, path, attempt);
-  return taken({ ...cell, rivals: unseen }, value, backers.length === 0 ? [attempt.agent] : backers, attempt);
+  return taken({ ...cell, rivals: unseen }, value, backers.length === 0 ? [own] : backers, attempt);
 }
 
 /** One agent stands behind nothing any more. What nobody owns goes to the oldest rival, or back to the start. */
@@ -159,23 +160,32 @@ function released(rule: OwnedRule, cell: Owned, path: string, attempt: Attempt):
     return cell;
   }
   const [heir] = rivals;
-  if (owners.length > 0) return agreed({ ...cell, owners, rivals, mark: summed(cell.mark, attempt.mark) }, attempt);
+  if (owners.length > 0) return agreed({ ...cell, owners, rivals, mark: affirmed(cell.mark, attempt.mark) }, attempt);
   if (heir === undefined) return taken({ ...cell, rivals }, rule.start, [], attempt);
-  const backers = rivals.filter((rival) => sameJson(rival.value, heir.value)).map(({ by }) => by);
-  return taken({ ...cell, rivals }, heir.value, backers, attempt);
+  return taken({ ...cell, rivals }, heir.value, backersOf(rivals, heir.value), attempt);
 }
 
 /** The last owner who held on to the value may be the one who left: then the others have agreed. */
 function agreed(cell: Owned, attempt: Attempt): Owned {
   const first = cell.rivals.find(({ by }) => by === cell.owners[0]);
   if (first === undefined) return cell;
-  const backers = cell.rivals.filter((rival) => sameJson(rival.value, first.value)).map(({ by }) => by);
-  return cell.owners.every((owner) => backers.includes(owner)) ? taken(cell, first.value, backers, attempt) : cell;
+  const backers = backersOf(cell.rivals, first.value);
+  return isWholly(cell.owners, backers) ? taken(cell, first.value, backers, attempt) : cell;
 }
 
-/** The value with these owners, who want no other any more. */
-function taken(cell: Owned, value: Json | undefined, owners: readonly string[], attempt: Attempt): Owned {
-  const { mark } = attempt;
+function backersOf(rivals: readonly StandingRival[], value: Json): readonly StandingRival[] {
+  return rivals.filter((rival) => sameJson(rival.value, value));
+}
+
+/** Whether every owner is among those who stand behind something. */
+function isWholly(owners: readonly string[], backers: readonly StandingRival[]): boolean {
+  return owners.every((owner) => backers.some(({ by }) => by === owner));
+}
+
+/** The value, owned by all who stand behind it, who want no other any more; trusted as the least trusted of them. */
+function taken(cell: Owned, value: Json | undefined, backers: readonly StandingRival[], attempt: Attempt): Owned {
+  const owners = backers.map(({ by }) => by);
+  const mark = trustedTo(attempt.mark, leastTrust(backers.map((backer) => backer.mark)));
   const rivals = cell.rivals.filter((rival) => !owners.includes(rival.by));
   return { value, wrote: mark, owners: owners.toSorted(), rivals, mark: summed(cell.mark, mark) };
 }

@@ -10,7 +10,7 @@
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark, summed } from '../dot.ts';
 import type { Attempt, Field, FieldKind, Grade } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical } from '../json.ts';
@@ -111,9 +111,10 @@ function fold(cap: number, cell: RevocableSet, op: ValueLists, path: string, att
     attempt.refuse(path, outOfBounds('remove-wins', cell.live.size, { add: op.add.length }, hint));
     return cell;
   }
-  return live === cell.live && graves === cell.graves
-    ? cell
-    : { live, graves, mark: summed(cell.mark, attempt.mark), born: cell.born };
+  if (live === cell.live && graves === cell.graves) return cell;
+  const isAgreed = graves === cell.graves && live.size === cell.live.size;
+  const mark = isAgreed ? affirmed(cell.mark, attempt.mark) : summed(cell.mark, attempt.mark);
+  return { live, graves, mark, born: cell.born };
 }
 
 /** The removes of a value that are remembered; one without an agent where some may have been forgotten. */

@@ -38,7 +38,11 @@ export function resurrected(played: Play): string | undefined {
 /** Whether an accepted operation reached a key or row, or what is below, without having seen that it was dropped. */
 function acrossADrop(leaf: Leaf, drops: Map<string, Leaf>): string | undefined {
   const kind = leaf.outcomes[leaf.path]?.kind;
-  if (leaf.spec === 'drop' && (kind === 'unchanged' || kind === 'superseded')) return undefined;
+  if (leaf.spec === 'drop' && (kind === 'unchanged' || kind === 'superseded')) {
+    // Who saw the drop of a row may put it again, also with nothing in it but drops of what is not there.
+    for (const [path, drop] of drops) if (leaf.path !== path && isBelow(leaf.path, path) && saw(leaf, drop)) drops.delete(path);
+    return undefined;
+  }
   for (const [path, drop] of drops) {
     if (!isBelow(leaf.path, path)) continue;
     if (isIssued(leaf, drop)) {

@@ -36,7 +36,7 @@ test('[CVG1][CVG2][CVG3][CVG4][T8] any schedule of faults gives one history in w
   );
 });
 
-test('[CVG5] a log that stores what it should refuse changes nothing', () => {
+test('[CVG5][SURPRISE 31] a log that stores what it should refuse changes nothing', () => {
   fc.assert(
     fc.property(schedules, (schedule) => expectSound(play(LENIENT, schedule), LENIENT)),
     { numRuns: 1_000 },

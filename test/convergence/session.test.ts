@@ -34,7 +34,7 @@ test('[WK1] what is not answered is said again after 250, 500, 1,000 and then ev
   await coordinator.close();
 });
 
-test('[WK1] a verdict that is lost is asked for again, and nothing is committed twice', async () => {
+test('[WK1][SURPRISE 23] a verdict that is lost is asked for again, and nothing is committed twice', async () => {
   const table = new Table();
   const coordinator = await table.lead();
   const replica = coordinator.replica(SPACE);
@@ -88,7 +88,7 @@ test('[WK2] proposals of one worker wait for each other and keep their order', a
   await coordinator.close();
 });
 
-test('[WK3] a view waits for the announcement when the verdict came first', async () => {
+test('[WK3][SURPRISE 26] a view waits for the announcement when the verdict came first', async () => {
   const table = new Table();
   const coordinator = await table.lead();
   const replica = await table.follow({ pollMs: 10_000 });
@@ -155,7 +155,7 @@ test('[WK4] a welcome that is lost is said again to the same session', async () 
   await coordinator.close();
 });
 
-test('[WK5] of two live sessions of one name the younger goes on, and nothing more of the older one counts', async () => {
+test('[WK5][SURPRISE 9] of two live sessions of one name the younger goes on, and nothing more of the older one counts', async () => {
   const table = new Table();
   const coordinator = await table.lead();
   const replica = coordinator.replica(SPACE);

@@ -78,7 +78,7 @@ test('[CO10] the next proposals of one agent may share a round, in any order of 
   expect(desk.space.revision).toBe(2);
 });
 
-test('[CO10] a view of another history is refused, one that is merely too new is rejected in the log', () => {
+test('[CO10][SURPRISE 7] a view of another history is refused, one that is merely too new is rejected in the log', () => {
   const desk = Desk.leading();
   const ann = desk.join('ann');
   const { revision } = desk.space;

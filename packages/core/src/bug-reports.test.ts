@@ -80,7 +80,7 @@ describe('public reports', () => {
     expect(team.state).toEqual({ a: 5, b: 7 });
   });
 
-  test('[BUG 7] of two coordinators that append after one revision one stands, the other is void, and history is one line', () => {
+  test('[SHD2][BUG 7][SURPRISE 31] of two coordinators that append after one revision one stands, the other is void, and history is one line', () => {
     const schema = loadState({ name: 'x', version: 1, fields: { n: counter() } }, sha256);
     const start = emptyShard(new Map([['s', schema]]));
     const space = start.spaces.get('s');

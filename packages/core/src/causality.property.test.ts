@@ -162,7 +162,7 @@ describe('stamps', () => {
     )
     .map((given): Stamp => stampOf(given));
 
-  test('[STP1] both orders are total: only one dot on one view ties with itself', () => {
+  test('[STP1][SURPRISE 33] both orders are total: only one dot on one view ties with itself', () => {
     fc.assert(
       fc.property(stamps, stamps, stamps, (a, b, c) => {
         for (const order of [compareWin, compareAdmit]) {

@@ -48,7 +48,7 @@ describe('promises', () => {
     holds((played, seed) => brokenConfluence(played, seed));
   });
 
-  test('[T4] the log folds to the live state, from the start or from a snapshot, in any batches', () => {
+  test('[T4][SURPRISE 17][SURPRISE 21] the log folds to the live state, from the start or from a snapshot, in any batches', () => {
     holds(brokenReplay);
   });
 
@@ -72,7 +72,7 @@ describe('promises', () => {
     holds((played, seed) => brokenDedupe(played, seed));
   });
 
-  test('[SEAL9] every kind does what the naive model does', () => {
+  test('[SEAL9][SURPRISE 35] every kind does what the naive model does', () => {
     holds(differsFromModel);
   });
 

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './json.ts';
 import { shuffled } from './testing/index.ts';
 
 const encoder = new TextEncoder();
-const RUNS = { numRuns: 10_000 };
+const RUNS = { numRuns: 3000 };
 const values = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 
 /** Generated histories take their time on a busy machine. */

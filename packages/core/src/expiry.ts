@@ -47,7 +47,7 @@ export function expired(
   const mark = { agent: '', n: 0, revision };
   const after = kind.expire?.(cells[index], tokens, { token: event.token, cause: event.cause, mark }) ?? cells[index];
   if (after === cells[index]) return undefined;
-  const { cells: next, changed, fault } = computeAfter(schema, cells.with(index, after), [index]);
+  const { cells: next, changed, fault } = computeAfter(schema, cells.with(index, after), [index], mark);
   if (fault !== undefined || !areKept(schema, cells, next, [index, ...changed])) return undefined;
   return next;
 }

@@ -268,7 +268,7 @@ function foldPatch(trial: Trial): void {
 function compute(trial: Trial): void {
   const { schema } = trial.bench;
   if (schema.computed.length === 0 || trial.issues.length > 0) return;
-  const { cells, changed, fault } = computeAfter(schema, trial.cells, trial.changed);
+  const { cells, changed, fault } = computeAfter(schema, trial.cells, trial.changed, trial.mark);
   if (fault !== undefined) {
     const path = pointer(schema.names[fault.index] as string);
     trial.refuse(path, { code: 'derived', rule: 'derived', recovery: 'change', hint: fault.hint });

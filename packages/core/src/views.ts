@@ -2,10 +2,13 @@
  * What rules and programs read in the cells of a state: views of fields, and the fields that are computed from them.
  */
 import type { FieldKind } from './field-kind.ts';
+import { leastTrust, summed, trustedTo } from './dot.ts';
+import type { Mark } from './dot.ts';
 import type { Json } from './json.ts';
-import { canonical, frozen, sameJson } from './json.ts';
+import { sameJson } from './json.ts';
 import { derivedCell } from './kinds/derived.ts';
 import type { Computed } from './kinds/derived.ts';
+import { readReduced } from './laws/reduced-state.ts';
 import type { StateSchema } from './state-schema.ts';
 
 /** The views of some fields of a state, settled, as rules read them. */
@@ -39,8 +42,16 @@ export type Recomputed = {
   readonly fault?: { readonly index: number; readonly hint: string };
 };
 
-/** Computes the derived fields that read one of `changed`. */
-export function computeAfter(schema: StateSchema, cells: readonly unknown[], changed: readonly number[]): Recomputed {
+/**
+ * Computes the derived fields that read one of `changed`. One that gets another value bears `mark`, trusted no more than what it
+ * is computed from; without a mark it is as at the start.
+ */
+export function computeAfter(
+  schema: StateSchema,
+  cells: readonly unknown[],
+  changed: readonly number[],
+  mark?: Mark,
+): Recomputed {
   let after: unknown[] | undefined;
   const recomputed: number[] = [];
   for (const { index, reads, computed } of schema.computed) {
@@ -50,20 +61,29 @@ export function computeAfter(schema: StateSchema, cells: readonly unknown[], cha
     const kind = schema.kinds[index] as FieldKind;
     if (sameJson(kind.json(cells[index]), value.json)) continue;
     after ??= cells.slice();
-    after[index] = derivedCell(value.json);
+    after[index] = derivedCell(value.json, mark === undefined ? mark : computedMark(schema, cells, { index, reads }, mark));
     recomputed.push(index);
   }
   return { cells: after ?? cells, changed: recomputed };
 }
 
-/** The value as JSON; a sentence when there is none. */
+function computedMark(
+  { kinds }: StateSchema,
+  cells: readonly unknown[],
+  { index, reads }: { readonly index: number; readonly reads: readonly number[] },
+  mark: Mark,
+): Mark {
+  const newest = (at: number): Mark | undefined => (kinds[at] as FieldKind).newest(cells[at]);
+  return trustedTo(summed(newest(index), mark), leastTrust(reads.map(newest)));
+}
+
+/** The value as JSON; a sentence when there is none that a state may hold. */
 function computedValue(computed: Computed, views: { readonly [name: string]: unknown }): { readonly json: Json } | string {
   try {
-    const json = frozen(JSON.parse(canonical(computed.compute(views))) as Json);
-    const fault = computed.type.fault(json);
-    return fault === undefined ? { json } : `The computed value ${fault.message}.`;
+    const read = readReduced(computed.type, computed.compute(views));
+    return read.ok ? { json: read.value } : `The computed value ${read.fault.message}.`;
   } catch {
-    return 'It cannot be computed: its function threw, or gave what JSON cannot say.';
+    return 'It cannot be computed: its function threw.';
   }
 }
 

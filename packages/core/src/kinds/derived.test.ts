@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Json } from '../json.ts';
+import { provenanceOf } from '../provenance.ts';
+import { decodeSpace, encodeSpace } from '../space.ts';
 import { codesOf, loadError, smallTeam } from '../testing/index.ts';
 import { counter } from './counter.ts';
 import { derived } from './derived.ts';
@@ -53,6 +56,13 @@ describe('derived', () => {
     expect(JSON.stringify(refused)).not.toContain('platform words');
   });
 
+  test.each(['\u0001', '\ud800', '\u200b', '<|im_start|>'])('[DRV3] what no message may hold is no computed value: %j', (odd) => {
+    const said = derived(z.string().max(20), { from: { done }, compute: (views) => (views.done > 0 ? odd : 'fine') });
+    const team = smallTeam({ fields: { done, said } });
+    expect(codesOf(team.ask('a', { done: { inc: 1 } }))).toEqual(['derived']);
+    expect(team.state).toEqual({ done: 0, said: 'fine' });
+  });
+
   test('[DRV4] rules read the value that the patch leads to, and hear that it changed', () => {
     const heard: (readonly string[])[] = [];
     const team = smallTeam({
@@ -71,6 +81,32 @@ describe('derived', () => {
     expect(heard.at(-1)).toEqual(['/done', '/share']);
     expect(codesOf(team.ask('a', { done: { inc: 1 } }))).toEqual(['invariant']);
     expect(team.state['share']).toBe(50);
+  });
+
+  test('[DRV6] a premise on it fails once another has given it another value, and not before', () => {
+    const team = smallTeam({ fields: { ...board, note: cas(z.string().max(9)) } });
+    const relying = (base: number): readonly string[] =>
+      codesOf(team.round({ agent: 'b', patch: { note: { set: 'v' } }, premises: ['/share'], base })[0]);
+    team.round({ agent: 'a', patch: { done: { inc: 4 } } }, { agent: 'c', patch: { done: { inc: -4 } } });
+    team.ask('a', { done: { inc: 1 } });
+    expect(relying(1)).toEqual(['premise']);
+    expect(relying(2)).toEqual(['committed']);
+    team.ask('a', { done: { inc: 1 }, goal: { set: 8 } });
+    expect(team.state['share']).toBe(25);
+    expect(relying(2)).toEqual(['committed']);
+    expect(provenanceOf(team.space, '/share')).toMatchObject({ agent: 'a', n: 2, revision: 2 });
+    expect(decodeSpace(team.schema, JSON.parse(encodeSpace(team.space)) as Json).state).toBe(team.space.state);
+  });
+
+  test('[DRV6] it is trusted no more than what it is computed from', () => {
+    const roles = { boss: { priority: 1 }, guest: { priority: 0, trust: 7 } };
+    const team = smallTeam({ fields: { ...board, note: cas(z.string().max(9)) }, roles }, ['a:boss', 'g:guest']);
+    team.ask('g', { done: { inc: 1 } });
+    expect(provenanceOf(team.space, '/share')).toMatchObject({ agent: 'g', trust: 7 });
+    team.ask('a', { goal: { set: 2 } });
+    expect(provenanceOf(team.space, '/share')).toMatchObject({ agent: 'a', trust: 7 });
+    team.round({ agent: 'a', patch: { note: { set: 'v' } }, premises: ['/share'] });
+    expect(provenanceOf(team.space, '/note')).toMatchObject({ agent: 'a', trust: 7 });
   });
 
   test('[DRV5] one that has no sound sources does not load', () => {

@@ -3,10 +3,13 @@
  *
  * The function is pure and total over the views of the fields that it names. A patch after which it throws, or gives what is
  * not of the declared type, is refused: the state never holds a value that its sources do not explain. It stands at the top
- * of a state and reads no other derived field, so there is no order to get wrong. SPEC: DRV1-DRV5.
+ * of a state and reads no other derived field, so there is no order to get wrong. Its mark is that of the change after which it
+ * was another value. SPEC: DRV1-DRV6.
  */
 import type { z } from 'zod';
 import { leafDigest } from '../digest.ts';
+import { decodeMark, encodeMark } from '../dot.ts';
+import type { Mark } from '../dot.ts';
 import type { Field, FieldKind, ViewOf } from '../field-kind.ts';
 import { nullable } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -34,7 +37,7 @@ export function derived<T extends Json, S extends Sources>(type: z.ZodType<T>, o
     verbs: [],
     summary: `computed from ${reads.join(', ')}; not written`,
     computed: { reads, type: of, compute: options.compute as Computed['compute'] },
-    empty: () => ({ value: null }),
+    empty: () => ({ value: null, mark: undefined }),
     read: (_, path, complain) => {
       complain(path, notWritten(reads));
       return undefined;
@@ -44,12 +47,15 @@ export function derived<T extends Json, S extends Sources>(type: z.ZodType<T>, o
     fold: (cell) => cell,
     withoutEcho: () => undefined,
     write: () => ({}),
-    newest: () => undefined,
+    newest: (cell) => cell.mark,
     view: (cell) => cell.value,
     json: (cell) => cell.value,
-    encode: (cell) => `{"value":${canonical(cell.value)}}`,
-    decode: (stored) => ({ value: frozen((stored as JsonObject)['value'] as Json) }),
-    digest: (cell, sha256) => leafDigest(canonical(cell.value), sha256),
+    encode,
+    decode: (stored) => {
+      const cell = stored as JsonObject;
+      return { value: frozen(cell['value'] as Json), mark: decodeMark(cell['mark']) };
+    },
+    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
     valueSchema: () => of.jsonSchema,
     assign: (_, __, path, complain) => {
       complain(path, notWritten(reads));
@@ -70,12 +76,16 @@ export type Computed = {
   compute(views: { readonly [name: string]: unknown }): Json;
 };
 
-/** The cell that holds this value. */
-export function derivedCell(value: Json): unknown {
-  return { value };
+/** The cell that holds this value. `mark` is that of what made it so; `undefined` at the start. */
+export function derivedCell(value: Json, mark: Mark | undefined): unknown {
+  return { value, mark };
 }
 
-type Derived = { readonly value: Json };
+type Derived = { readonly value: Json; readonly mark: Mark | undefined };
+
+function encode(cell: Derived): string {
+  return `{"mark":${encodeMark(cell.mark)},"value":${canonical(cell.value)}}`;
+}
 
 function notWritten(reads: readonly string[]): Refusal {
   return {

@@ -28,7 +28,7 @@ export function readReduced(type: ValueType, given: unknown): ReducedState {
   if (given instanceof Promise) {
     // What it comes to is nobody's to hear, least of all the process's.
     given.catch(() => undefined);
-    return { ok: false, fault: { code: 'schema', message: 'is a promise; a reducer gives its state at once' } };
+    return { ok: false, fault: { code: 'schema', message: 'is a promise; the function gives its value at once' } };
   }
   const text = textOf(given);
   if (text === undefined) return { ok: false, fault: { code: 'schema', message: 'is no JSON' } };

@@ -80,5 +80,11 @@ describe('protection', () => {
       path: '/protections/n',
     });
     expect(loadError({ fields: { n: field(counter(), { eraseMax: -1 }) } })).toMatchObject({ path: '/fields/n' });
+    const kept = field(cas(text), { eraseMax: 0 });
+    for (const n of [map(kept, { cap: 2 }), map(map(kept, { cap: 2 }), { cap: 2 }), records({ kept }, { cap: 2 })])
+      expect(loadError({ fields: { n } })).toMatchObject({
+        path: '/fields/n',
+        message: expect.stringContaining('eraseMax') as string,
+      });
   });
 });

@@ -196,6 +196,12 @@ function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
     throw invalid(`/fields/${name}`, `nobody could write ${name}: ${unsendable}`, 'Use values that a message can carry.');
   if (Object.values(kind.parts ?? {}).some(holdsComputed))
     throw invalid(`/fields/${name}`, `${name} holds a derived field below it`, 'A derived field stands at the top of a state.');
+  if (Object.values(kind.parts ?? {}).some(limitsErasures))
+    throw invalid(
+      `/fields/${name}`,
+      `${name} has an eraseMax below it, where nothing counts`,
+      'Erasures are counted for a whole field: give eraseMax to the field, which counts what is below it too.',
+    );
   const { eraseMax } = kind.meta ?? {};
   if (eraseMax !== undefined && (!Number.isSafeInteger(eraseMax) || eraseMax < 0))
     throw invalid(
@@ -223,6 +229,10 @@ function textsIn(value: Json): readonly string[] {
 
 function holdsComputed(kind: FieldKind): boolean {
   return kind.computed !== undefined || Object.values(kind.parts ?? {}).some(holdsComputed);
+}
+
+function limitsErasures(kind: FieldKind): boolean {
+  return kind.meta?.eraseMax !== undefined || Object.values(kind.parts ?? {}).some(limitsErasures);
 }
 
 function protectionsOf(definition: StateDefinition<Fields>): { readonly [name: string]: Rule<Fields> } {

@@ -74,7 +74,7 @@ export const blobsChecks: readonly Check<BlobsStore>[] = [
     expect(await blobs.get('0'.repeat(64))).toBeUndefined();
   }),
 
-  check<BlobsStore>('BLB5', 'what is no digest is refused', async (store) => {
+  check<BlobsStore>('BLB5', '[BI-105][BI-106] what is no digest is refused, paths of any sort too', async (store) => {
     const blobs = await store.open();
     const digest = await blobs.put(bytesOf('x'));
     const malformed = [
@@ -86,6 +86,10 @@ export const blobsChecks: readonly Check<BlobsStore>[] = [
       `${digest}\n`,
       'g'.repeat(64),
       '*',
+      '../../etc/passwd',
+      '/etc/passwd',
+      'C:\\temp\\a',
+      '..\\..\\a',
     ];
     for (const name of malformed) await expectCode('USAGE', () => blobs.get(name));
   }),

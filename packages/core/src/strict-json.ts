@@ -83,7 +83,8 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** UAX #15, Stream-Safe Text Format. */
 const MARKS_RUN = /\p{M}{31}/u;
 const CHAT_MARKUP = /<\|[a-z_]{2,24}\|>/;
-const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+/** The longest name of a kind of key has 10 letters. What is bounded here can be looked for where two texts meet. */
+const PRIVATE_KEY = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/;
 const SUSPECT = /[^\t\n\x20-\x7e]|<\||-----BEGIN/;
 /** Printable ASCII without escapes of control characters, reserved keys or empty keys: nothing left to look at. */
 const NEEDS_A_LOOK = /[^\x20-\x7e]|\\[ubfr]|<\||-----BEGIN|"(?:__proto__|constructor|prototype)?":/;

@@ -13,6 +13,7 @@ import {
   shuffled,
   smallTeam,
 } from '../testing/index.ts';
+import { stringFault } from '../strict-json.ts';
 import { text } from './text.ts';
 import { occurrences } from './text-span.ts';
 
@@ -138,5 +139,21 @@ describe('text', () => {
     const start = performance.now();
     for (let i = 0; i < 16; i += 1) expect(occurrences(long, quote, 2).count).toBe(0);
     expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  test('[TXT9] whatever stands in front, no text that the gate lets in completes what it keeps out', () => {
+    const label = fc.nat(80).map((length) => 'A'.repeat(length));
+    fc.assert(
+      fc.property(label, fc.nat(120), (name, at) => {
+        const pem = `-----BEGIN ${name} PRIVATE KEY-----`;
+        const [head, tail] = [pem.slice(0, at), pem.slice(at)];
+        fc.pre(stringFault(head) === undefined && stringFault(tail) === undefined);
+        const team = smallTeam({ fields: { t: text({ charsMax: 400 }) } });
+        team.ask('a', { t: { append: head } });
+        team.ask('b', { t: { append: tail } });
+        expect(stringFault(team.state['t'] as string)).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
   });
 });

@@ -232,6 +232,18 @@ describe('log', () => {
     expect(hasSpills(smallTeam({ fields: { f: map(log(text, { keep: 2 }), { cap: 2 }) } }).schema)).toBe(false);
   });
 
+  test('[KLG9][T2] which entries share an artefact depends on the cut into rounds, so no order makes the grade A', () => {
+    const f = log(text, { keep: 1, order: 'stamp', overflow: 'spill' });
+    const asks = ['a', 'b', 'c'].map((agent) => ({ agent, patch: { f: { append: [agent] } }, base: 0 }));
+    const [one, other] = [smallTeam({ fields: { f } }), smallTeam({ fields: { f } })];
+    one.round(...asks);
+    for (const ask of asks) other.round(ask);
+    expect(one.state).toEqual(other.state);
+    expect(f.view(one.space.cells[0])).not.toEqual(f.view(other.space.cells[0]));
+    expect(f.grade.letter).toBe('B');
+    expect(log(text, { keep: 1, order: 'stamp' }).grade.letter).toBe('A');
+  });
+
   test('[KLG9] below keys and rows too, under their paths', () => {
     const spilling = log(text, { keep: 1, overflow: 'spill' });
     const team = smallTeam({ fields: { m: map(spilling, { cap: 2 }), r: records({ said: spilling }, { cap: 2 }) } });

@@ -196,6 +196,8 @@ type LogOp = { readonly append: readonly Json[] };
 
 function gradeOf(given: { order: 'commit' | 'stamp'; overflow: LogOptions['overflow']; hasId: boolean }): Grade {
   if (given.order === 'commit') return { letter: 'B', why: 'entries stand in the order of the log' };
+  if (given.overflow === 'spill')
+    return { letter: 'B', why: 'which entries leave together for an artefact is decided by the log' };
   if (given.overflow === 'reject') return { letter: 'B', why: 'the first appends in the log get the room' };
   if (given.hasId) return { letter: 'B', why: 'of two entries with one id the first in the log stays' };
   return { letter: 'A', why: 'the last entries by stamp are the same in any order' };

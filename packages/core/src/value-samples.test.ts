@@ -14,6 +14,10 @@ const TYPES: { readonly [name: string]: z.ZodType } = {
     .string()
     .regex(/^[A-Z]{3}-\d{2}$/)
     .max(6),
+  dated: z
+    .string()
+    .regex(/^\d{2}\-\d{2}[a\_]$/)
+    .max(6),
   digit: z.int().min(0).max(9),
   high: z.int().min(1000).max(1002),
   share: z.number().min(0).max(1),
@@ -49,6 +53,18 @@ describe('samples of a type', () => {
       { a: true, b: 1 },
     ]);
     expect(of(z.number().min(0).max(1), 4)).toEqual([0, 0.1, 0.2, 0.7]);
+  });
+
+  test('[SMP2] a type whose least value is too large to be tried has none', () => {
+    const types = [
+      z.array(z.boolean()).min(5_000_000_000).max(6_000_000_000),
+      z.string().min(5_000).max(6_000),
+      z
+        .string()
+        .max(9)
+        .regex(/^a{2000000000}$/),
+    ];
+    for (const type of types) expect(samplesOf(valueType(type as z.ZodType<string>, 'x').jsonSchema, 3)).toEqual([]);
   });
 
   test('[SMP3] small types are counted, the rest is without end', () => {

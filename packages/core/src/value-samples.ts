@@ -94,8 +94,8 @@ function textsOf(schema: JsonSchema, count: number): readonly Json[] {
   const numbered = Array.from({ length: count }, (_, i) => `v${i}`);
   const made = patterns.length === 0 ? [] : matchesOf(patterns[0] as string, count);
   return [...TEXTS, ...numbered, ...made]
-    .map((text) => text.padEnd(Math.min(least, 4096), 'a'))
-    .filter((text) => text.length <= most && text.length >= least && patterns.every((one) => new RegExp(one, 'u').test(text)));
+    .map((text) => text.padEnd(Math.min(least, FILLED_MAX), 'a'))
+    .filter((text) => text.length <= most && text.length >= least && patterns.every((one) => isMatch(one, text)));
 }
 
 function patternsOf(schema: JsonSchema): readonly string[] {
@@ -104,15 +104,29 @@ function patternsOf(schema: JsonSchema): readonly string[] {
 }
 
 const PIECE = /(\[(?:[^\]\\]|\\.)+\]|\\[dw.-]|[A-Za-z0-9_@:-])(?:\{(\d+)(?:,\d*)?\}|([?*+]))?/g;
+/** How far a text or a list is filled up to the length that it must have. A type that wants more has no samples. */
+const FILLED_MAX = 4096;
 const ALPHABET = 'ab0A1-_.:@cdefghijklmnopqrstuvwxyz23456789BCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+/** Also where a pattern has an escape that only the older reading of patterns knows, such as `\-`, or is too large to be tried. */
+function isMatch(pattern: string, text: string): boolean {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags).test(text);
+    } catch {
+      continue;
+    }
+  }
+  return false;
+}
 
 /** Texts that a pattern of the quick dialect matches: each piece by its first fitting characters, as often as it must. */
 function matchesOf(pattern: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => {
     let text = '';
     for (const [, piece = '', least, sign] of pattern.slice(1, -1).matchAll(PIECE)) {
-      const fitting = ALPHABET.split('').filter((char) => new RegExp(`^${piece}$`, 'u').test(char));
-      const times = least === undefined ? (sign === '?' || sign === '*' ? 0 : 1) : Number(least);
+      const fitting = ALPHABET.split('').filter((char) => isMatch(`^${piece}$`, char));
+      const times = least === undefined ? (sign === '?' || sign === '*' ? 0 : 1) : Math.min(Number(least), FILLED_MAX);
       text += (fitting[i % Math.max(1, fitting.length)] ?? '').repeat(times);
     }
     return text;
@@ -128,7 +142,9 @@ function listsOf(schema: JsonSchema, count: number): readonly Json[] {
   const [first] = items;
   return lists
     .map((list) =>
-      list.length < least && first !== undefined ? [...list, ...Array<Json>(least - list.length).fill(first)] : list,
+      list.length < least && first !== undefined
+        ? [...list, ...Array<Json>(Math.min(least, FILLED_MAX) - list.length).fill(first)]
+        : list,
     )
     .filter((list) => list.length <= most && list.length >= least);
 }

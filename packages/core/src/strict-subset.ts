@@ -6,7 +6,7 @@
  * becomes a list of `{ key, value }`. SPEC: STS1-STS3.
  */
 import type { Json, JsonObject } from './json.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, sameJson } from './json.ts';
 
 /** The schema in the strict subset. Same values as the original, plus null for its optional keys. */
 export function strictSubset(schema: Json): JsonObject {
@@ -38,7 +38,8 @@ export function strictSubset(schema: Json): JsonObject {
 }
 
 /** A value of the original schema in the form that its strict subset has: a list where keys are free. */
-export function strictValue(schema: Json, value: Json): Json {
+export function strictValue(given: Json, value: Json): Json {
+  const schema = choiceFor(given, value);
   if (!isJsonObject(schema)) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => strictValue(schema['items'] ?? {}, item));
   const free = freeValues(schema);
@@ -54,14 +55,10 @@ export function strictValue(schema: Json, value: Json): Json {
 }
 
 /** An answer in the strict subset as the original schema has it: null under an optional key means that the key is left out. */
-export function withoutOptionalNulls(schema: Json, value: Json): Json {
+export function withoutOptionalNulls(given: Json, value: Json): Json {
+  const schema = choiceFor(given, value);
   if (!isJsonObject(schema)) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => withoutOptionalNulls(schema['items'] ?? {}, item));
-  const choices = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(choices)) {
-    const objects = (choices as readonly Json[]).filter((choice) => isJsonObject(choice) && choice['type'] === typeOf(value));
-    return objects.length === 1 ? withoutOptionalNulls(objects[0] as Json, value) : value;
-  }
   const properties = schema['properties'];
   if (!isJsonObject(value) || !isJsonObject(properties)) return value;
   const required = requiredOf(schema);
@@ -78,14 +75,49 @@ export function withoutOptionalNulls(schema: Json, value: Json): Json {
   );
 }
 
+/** Of a schema that offers a choice the part that a value is of, as far as its keys and marks tell: the closest, else the schema. */
+function choiceFor(schema: Json, value: Json): Json {
+  if (choicesOf(schema) === undefined) return schema;
+  const alike = flatChoices(schema).filter((choice) => choice['type'] === typeOf(value));
+  if (alike.length < 2 || !isJsonObject(value)) return alike[0] ?? schema;
+  const count = Object.keys(value).length;
+  const shaped = alike.filter((choice) => isShaped(choice, value));
+  return shaped.find(({ properties }) => Object.keys(properties as JsonObject).length === count) ?? shaped[0] ?? schema;
+}
+
+function choicesOf(schema: Json): readonly Json[] | undefined {
+  const choices = isJsonObject(schema) ? (schema['anyOf'] ?? schema['oneOf']) : undefined;
+  return Array.isArray(choices) ? (choices as readonly Json[]) : undefined;
+}
+
+function flatChoices(schema: Json): readonly JsonObject[] {
+  return choicesOf(schema)?.flatMap(flatChoices) ?? (isJsonObject(schema) ? [schema] : []);
+}
+
+/** True when an object has the keys that a closed object must have, no others, and the values that mark it. */
+function isShaped(choice: JsonObject, value: JsonObject): boolean {
+  const { properties } = choice;
+  if (!isJsonObject(properties)) return false;
+  const required = requiredOf(choice);
+  const isPart = ([key, part]: [string, Json]): boolean =>
+    Object.hasOwn(properties, key) && ((part === null && !required.has(key)) || isMarked(properties[key] as Json, part));
+  return Object.entries(value).every(isPart) && [...required].every((key) => Object.hasOwn(value, key));
+}
+
+/** False where a schema lists its values and this is none of them. */
+function isMarked(schema: Json, value: Json): boolean {
+  if (!isJsonObject(schema)) return true;
+  if ('const' in schema) return sameJson(schema['const'], value);
+  return !Array.isArray(schema['enum']) || (schema['enum'] as readonly Json[]).some((one) => sameJson(one, value));
+}
+
 /** True when null is a value of the schema. */
 export function acceptsNull(schema: Json): boolean {
   if (!isJsonObject(schema)) return false;
   if (schema['type'] === 'null' || schema['const'] === null) return true;
   if (Array.isArray(schema['type']) && (schema['type'] as readonly Json[]).includes('null')) return true;
   if (Array.isArray(schema['enum']) && (schema['enum'] as readonly Json[]).includes(null)) return true;
-  const choices = schema['anyOf'] ?? schema['oneOf'];
-  return Array.isArray(choices) && (choices as readonly Json[]).some(acceptsNull);
+  return choicesOf(schema)?.some(acceptsNull) === true;
 }
 
 /** The keys that an object schema requires. */

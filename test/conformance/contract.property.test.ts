@@ -28,6 +28,13 @@ function codeOf(schema: StateSchema): ContractCode {
 /** Sample states without functions: what a contract holds whole. */
 const whole = numbers.filter((number) => !canonical(contractOf(sampleState(number).schema)).includes('"kind":"reduce"'));
 
+/** Every place in a value, as what holds it and its key there. */
+function placesIn(value: unknown): readonly (readonly [{ [key: string]: unknown }, string])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const holder = value as { [key: string]: unknown };
+  return Object.keys(holder).flatMap((key) => [[holder, key] as const, ...placesIn(holder[key])]);
+}
+
 function readBack(schema: StateSchema): StateSchema {
   return stateFromContract(JSON.parse(canonical(contractOf(schema))) as Json, sha256, codeOf(schema));
 }
@@ -93,6 +100,29 @@ describe('contracts', () => {
     ];
     for (const one of bad)
       expect(() => stateFromContract(one, sha256)).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }) as Error);
+  });
+
+  test('[XCT5] whatever stands in one place of it, it loads as what it was or is refused as no contract', () => {
+    const odd: readonly (Json | undefined)[] = [
+      ...[undefined, null, true, -1, 2.5, 5_000_000_000, '', 'x', '__proto__', 'constructor', '[', '^(a+)+$'],
+      ...[[], [null], {}, { a: null }, { type: 'string' }, JSON.parse('{"__proto__":{"x":1}}') as Json],
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...whole), fc.nat(), fc.constantFrom(...odd), (number, place, value) => {
+        const { schema } = sampleState(number);
+        const contract = JSON.parse(canonical(contractOf(schema))) as { [key: string]: unknown };
+        const places = placesIn(contract);
+        const [holder, key] = places[place % places.length] as (typeof places)[number];
+        if (value === undefined) delete holder[key];
+        else holder[key] = value;
+        try {
+          expect(stateFromContract(contract as JsonObject, sha256, codeOf(schema)).digest).toBe(schema.digest);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'SCHEMA_INVALID' });
+        }
+      }),
+      { numRuns: runsOf(3000) },
+    );
   });
 });
 

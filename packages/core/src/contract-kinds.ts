@@ -43,17 +43,33 @@ export function kindOfDeclaration(declaration: Json, path: string, place: string
   const { kind: name, writers, eraseMax, ...options } = declaration;
   const builder = typeof name === 'string' && Object.hasOwn(BUILDERS, name) ? BUILDERS[name] : undefined;
   if (builder === undefined) throw invalid(path, `no kind of this package is called ${String(name)}`);
-  const kind = builder(options as Options, {
+  const site: Site = {
     below: (one, token) => kindOfDeclaration(one, `${path}/${token}`, `${place}/${token}`, { code }),
     functionOf: () => {
-      const given = code.functions?.[place];
+      const given = ownOf(code.functions, place);
       if (given === undefined) throw invalid(path, `the function of ${place} is code: give it in functions`);
       return given as never;
     },
-  });
+  };
+  const kind = sound(path, () => builder(options as Options, site));
   const meta = { doc, writers, eraseMax };
   const said = Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined));
   return Object.keys(said).length === 0 ? kind : field(kind, said);
+}
+
+/** What `make` gives. Options that are no options of the kind make it throw anything: that becomes `SCHEMA_INVALID` at `path`. */
+export function sound<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    if (cause instanceof OplusError && cause.code === 'SCHEMA_INVALID') throw cause;
+    throw invalid(path, 'what it says there cannot be read', cause);
+  }
+}
+
+/** What a record holds under a name of its own. */
+export function ownOf<T>(record: { readonly [name: string]: T } | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /** Options as a declaration wrote them: of whatever type the kind takes, which checks them itself. */
@@ -118,9 +134,10 @@ function partsOf(schema: JsonObject): { readonly [name: string]: z.ZodType } {
   return Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, typeOf(part)]));
 }
 
-function invalid(path: string, message: string): OplusError {
+function invalid(path: string, message: string, cause?: unknown): OplusError {
   return new OplusError('SCHEMA_INVALID', `the contract: ${message}`, {
     path,
     hint: 'Make the contract again from the definition.',
+    cause,
   });
 }

@@ -8,7 +8,7 @@
  */
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
-import { kindOfDeclaration } from './contract-kinds.ts';
+import { kindOfDeclaration, ownOf, sound } from './contract-kinds.ts';
 import type { ContractCode } from './contract-kinds.ts';
 import { OplusError } from './error.ts';
 import { declared } from './field-kind.ts';
@@ -86,7 +86,7 @@ export function stateFromContract(contract: Json, sha256: StateSchema['sha256'],
     horizon,
     agentsMax,
   } as unknown as StateDefinition<Fields>;
-  const schema = loadState(definition, sha256);
+  const schema = sound('', () => loadState(definition, sha256));
   if (schema.digest === digest) return schema;
   throw invalid('/x-state/digest', 'what the contract says gives another digest: it was changed, or made by another version');
 }
@@ -95,7 +95,7 @@ function rulesOf(rules: Json | undefined, code: ContractCode): Partial<StateDefi
   const sorted: { [sort: string]: { [name: string]: Rule<Fields> } } = {};
   for (const [i, rule] of (Array.isArray(rules) ? (rules as readonly Json[]) : []).entries()) {
     const { sort, name, reads } = isJsonObject(rule) ? rule : {};
-    const check = typeof name === 'string' ? code.checks?.[name] : undefined;
+    const check = typeof name === 'string' ? ownOf(code.checks, name) : undefined;
     if (check === undefined) throw invalid(`/x-state/rules/${i}`, `the check of ${String(name)} is code: give it in checks`);
     const of = sort === 'protected' ? 'protections' : `${String(sort)}s`;
     (sorted[of] ??= {})[name as string] = { reads: reads as unknown as readonly string[], check };

@@ -46,7 +46,7 @@ describe('public reports: workers that stall and come back', () => {
     expect(team.state).toEqual({ done: ['j1'], result: { j1: 'ok' }, runs: 0 });
   });
 
-  test('[CLM5][CLM8][BUG 80] the late word of the first holder ends nothing of the second; when that one dies too, the work is free again', () => {
+  test('[CLM2][CLM8][BUG 80] the late word of the first holder ends nothing of the second; when that one dies too, the work is free again', () => {
     const team = smallTeam({ fields: { job: claim({ leaseMs: 100 }) } });
     team.ask('a', { job: { claim: true } });
     const viewOfA = team.revision;

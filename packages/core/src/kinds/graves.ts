@@ -4,7 +4,7 @@
  * Two generations instead of one queue: when everything in the older one lies at or below the horizon, or the younger one
  * is full, the older is forgotten whole. `floor` is the newest revision of what was forgotten while a base could still
  * predate it: a view older than that is treated as if it had missed a drop of any key that is not there. So memory is
- * bounded whatever agents drop, and what is given up is a few refusals of old views, never a wrong answer.
+ * bounded whatever agents drop, and what is given up is a few refusals of old views, never of the newest, never a wrong answer.
  */
 import type { Mark } from '../dot.ts';
 import { decodeMark, encodeMark } from '../dot.ts';
@@ -26,7 +26,7 @@ export type Graves<G extends Grave = Mark> = {
 
 export const NO_GRAVES: Graves<never> = { young: emptyTrie(), old: emptyTrie(), turned: 0, floor: 0 };
 
-/** Most tombstones in one generation. */
+/** Most tombstones in one generation, beside those that come in the very round that fills it. */
 export const GRAVES_MAX = 1024;
 
 /** The tombstone of this key, or the mark of what may have been one; `undefined` when no base can predate a drop of it. */
@@ -40,7 +40,8 @@ export function graveOf<G extends Grave>(graves: Graves<G>, key: string): G | Ma
 export function withGrave<G extends Grave>(graves: Graves<G>, key: string, grave: G, horizon: number): Graves<G> {
   const { revision } = isList(grave) ? (grave.at(-1) as Mark) : grave;
   const isOldSpent = graves.turned <= horizon && revision > graves.turned;
-  const isFull = graves.young.size >= GRAVES_MAX;
+  // Not twice in one round, or the floor would rise above the newest view, and one agent could keep all others out.
+  const isFull = graves.young.size >= GRAVES_MAX && revision > graves.turned;
   if (!isOldSpent && !isFull) return { ...graves, young: trieWith(graves.young, key, grave) };
   const floor = isOldSpent || graves.old.size === 0 ? graves.floor : graves.turned;
   return { young: trieWith(emptyTrie<G>(), key, grave), old: graves.young, turned: revision, floor };

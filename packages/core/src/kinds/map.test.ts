@@ -184,6 +184,17 @@ describe('map', () => {
     for (let i = 0; i < GRAVES_MAX * 5; i += 1) expect(graveOf(graves, `k${i}`)?.revision).toBeGreaterThanOrEqual(i + 1);
   });
 
+  test('[MAP9] however many are dropped in one round, the floor stays below it', () => {
+    let graves: Graves = NO_GRAVES;
+    for (let revision = 1; revision < 9; revision += 1) {
+      for (let i = 0; i < GRAVES_MAX * 3; i += 1) {
+        graves = withGrave(graves, `${revision} ${i}`, { agent: 'a', n: i + 1, revision }, 0);
+        expect(graves.floor).toBeLessThan(revision);
+      }
+    }
+    expect(graves.floor).toBeGreaterThan(0);
+  });
+
   test('[MAP9] tombstones that no base can predate are forgotten', () => {
     const team = smallTeam({ fields: { m: map(cas(text), { cap: 4 }) }, horizon: 4 });
     for (let i = 0; i < 30; i += 1) {

@@ -109,6 +109,22 @@ describe('remove-wins', () => {
     expect(many.state).toEqual({ s: [5, 7] });
   });
 
+  test('[RMW5] whatever one agent removes in every round, a view of the newest revision is not too old', () => {
+    const many = smallTeam({ fields: { s: removeWins(z.int().min(0).max(999_999), { cap: 9 }) } });
+    let value = 1000;
+    for (let round = 0; round < 4; round += 1) {
+      const flood = Array.from({ length: 55 }, () => {
+        value += 64;
+        return { agent: 'a', patch: { s: { remove: Array.from({ length: 64 }, (_, i) => value + i) } }, base: 0 };
+      });
+      const verdicts = many.round(...flood, { agent: 'b', patch: { s: { add: [round] } } });
+      expect(verdicts.flatMap(codesOf)).toEqual(Array.from({ length: 56 }, () => 'committed'));
+      expect(gravesOf(many).young.size + gravesOf(many).old.size).toBeLessThanOrEqual(2 * (1024 + 55 * 64));
+    }
+    expect(gravesOf(many).floor).toBeGreaterThan(0);
+    expect(many.state).toEqual({ s: [0, 1, 2, 3] });
+  });
+
   test('[RMW6] adds beyond the cap are refused whole; removes of the same patch make room', () => {
     const s = team();
     s.ask('a', { s: { add: ['1', '2', '3'] } });

@@ -7,17 +7,16 @@
  * Numeric Invariants", for the kinds of bounded counters. SPEC: CNT1-CNT3, QTA1-QTA2.
  */
 import { changed } from '../change.ts';
-import type { Mark } from '../dot.ts';
-import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { summed } from '../dot.ts';
 import type { Field, FieldKind, Grade } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
-import type { JsonObject } from '../json.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
 import { escrow } from './escrow.ts';
 import type { EscrowIntent, EscrowOptions, EscrowView } from './escrow.ts';
 import { integerRange, isInteger } from './integer-range.ts';
 import type { RangeOptions } from './integer-range.ts';
+import { markedValue } from './marked-value.ts';
+import type { MarkedValue } from './marked-value.ts';
 
 export type CounterIntent = { readonly inc: number };
 
@@ -40,7 +39,7 @@ export function quota(options: AdmitOptions | EscrowOptions): Field<number, Coun
   return sum('quota', options, { letter: 'B', why: 'when there is not room for all, the first in the log get it' });
 }
 
-type Sum = { readonly value: number; readonly mark: Mark | undefined };
+type Sum = MarkedValue<number>;
 type SumOp = { readonly inc: number };
 
 function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start: number }, grade: Grade): FieldKind<Sum, SumOp> {
@@ -52,7 +51,6 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
     bytesMax: 25,
     verbs: ['inc'],
     summary: name === 'counter' ? 'a sum; inc adds a signed whole number' : `a sum kept within ${lo} and ${hi}`,
-    empty: (born) => ({ value: start, mark: born }),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, name, ['inc'], path, complain);
       if (read === undefined) return undefined;
@@ -79,15 +77,7 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
     },
     withoutEcho: (_, op) => (op.inc === 0 ? undefined : op),
     write: (op) => ({ inc: op.inc }),
-    newest: (cell) => cell.mark,
-    view: (cell) => cell.value,
-    json: (cell) => cell.value,
-    encode,
-    decode: (stored) => {
-      const cell = stored as JsonObject;
-      return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
-    },
-    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    ...markedValue<number>(start),
     valueSchema: () => ({ type: 'integer', minimum: lo, maximum: hi }),
     assign: (cell, change, path, complain) => {
       const value = changed(cell.value, change);
@@ -100,8 +90,4 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
     fromModel: withoutNulls,
     declaration: () => ({ kind: name, lo, hi, start }),
   };
-}
-
-function encode(cell: Sum): string {
-  return `{"mark":${encodeMark(cell.mark)},"value":${cell.value}}`;
 }

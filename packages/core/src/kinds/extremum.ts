@@ -2,16 +2,15 @@
  * Extrema: `max` only rises, `min` only falls. The join of integers under their order.
  * SPEC: MAX1-MAX3, MIN1.
  */
-import type { Mark } from '../dot.ts';
-import { leafDigest } from '../digest.ts';
 import { changed } from '../change.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { summed } from '../dot.ts';
 import type { Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
-import type { JsonObject } from '../json.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
 import { integerRange, isInteger } from './integer-range.ts';
 import type { RangeOptions } from './integer-range.ts';
+import { markedValue } from './marked-value.ts';
+import type { MarkedValue } from './marked-value.ts';
 
 /** The greatest of all raised values. `lo` and `hi` are inclusive; starts at `start`, or at `lo`. */
 export function max(options: RangeOptions = {}): Field<number, { readonly raise: number }> {
@@ -23,7 +22,7 @@ export function min(options: RangeOptions = {}): Field<number, { readonly lower:
   return extremum('min', 'lower', options);
 }
 
-type Extremum = { readonly value: number; readonly mark: Mark | undefined };
+type Extremum = MarkedValue<number>;
 type ExtremumOp = { readonly value: number };
 
 function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOptions): FieldKind<Extremum, ExtremumOp> {
@@ -36,7 +35,6 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
     bytesMax: 25,
     verbs: [verb],
     summary: name === 'max' ? 'a number that only rises' : 'a number that only falls',
-    empty: (born) => ({ value: start, mark: born }),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, name, [verb], path, complain);
       if (read === undefined) return undefined;
@@ -59,15 +57,7 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
     },
     withoutEcho: (cell, op) => (improves(op.value, cell.value) ? op : undefined),
     write: (op) => ({ [verb]: op.value }),
-    newest: (cell) => cell.mark,
-    view: (cell) => cell.value,
-    json: (cell) => cell.value,
-    encode,
-    decode: (stored) => {
-      const cell = stored as JsonObject;
-      return { value: cell['value'] as number, mark: decodeMark(cell['mark']) };
-    },
-    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    ...markedValue<number>(start),
     valueSchema: () => ({ type: 'integer', minimum: range.lo, maximum: range.hi }),
     assign: (cell, change, path, complain) => {
       const value = changed(cell.value, change);
@@ -86,8 +76,4 @@ function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOp
     fromModel: withoutNulls,
     declaration: () => ({ kind: name, lo: range.lo, hi: range.hi, start }),
   };
-}
-
-function encode(cell: Extremum): string {
-  return `{"mark":${encodeMark(cell.mark)},"value":${cell.value}}`;
 }

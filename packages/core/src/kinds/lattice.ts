@@ -7,15 +7,15 @@
  * Replicated Data Types", for states that merge by join. SPEC: LAT1-LAT6.
  */
 import { changed } from '../change.ts';
-import type { Mark } from '../dot.ts';
-import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { Json } from '../json.ts';
 import { canonical, utf8Bytes } from '../json.ts';
 import { malformed, superseded } from '../refusal.ts';
+import { markedValue } from './marked-value.ts';
+import type { MarkedValue } from './marked-value.ts';
 
 /** `edges` lists, for every state, the states just above it; a state at the top lists none. */
 export type LatticeOptions<S extends string> = {
@@ -37,22 +37,13 @@ export function lattice<S extends string>(options: LatticeOptions<S>): Field<S, 
     bytesMax: Math.max(...states.map((state) => utf8Bytes(canonical(state)))),
     verbs: ['advance'],
     summary: `one of ${states.join(', ')}; only rises`,
-    empty: (born) => ({ value: start, mark: born }),
     read: (intent, path, complain) => readAdvance(states, intent, path, complain),
     weigh: () => 1,
     erases: () => 0,
     fold: (cell, op, path, attempt) => fold(order, cell, op, path, attempt),
     withoutEcho: (cell, op) => (joined(order, cell.value, op.advance) === cell.value ? undefined : op),
     write: (op) => ({ advance: op.advance }),
-    newest: (cell) => cell.mark,
-    view: (cell) => cell.value,
-    json: (cell) => cell.value,
-    encode,
-    decode: (stored) => {
-      const cell = stored as JsonObject;
-      return { value: cell['value'] as string, mark: decodeMark(cell['mark']) };
-    },
-    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    ...markedValue<string>(start),
     valueSchema: () => ({ type: 'string', enum: states }),
     assign: (cell, change, path, complain) => {
       const value = changed(cell.value, change);
@@ -82,7 +73,7 @@ export function lattice<S extends string>(options: LatticeOptions<S>): Field<S, 
 
 const STATES_MAX = 64;
 
-type Lattice = { readonly value: string; readonly mark: Mark | undefined };
+type Lattice = MarkedValue<string>;
 type LatticeOp = { readonly advance: string };
 
 /** States in ascending order of their names; `joins[i][j]` is the least upper bound of states i and j, all by index. */
@@ -178,8 +169,4 @@ function checkAcyclic(edges: ReadonlyMap<string, readonly string[]>): void {
 
 function invalid(message: string, hint: string): OplusError {
   return new OplusError('SCHEMA_INVALID', `lattice: ${message}`, { hint });
-}
-
-function encode(cell: Lattice): string {
-  return `{"mark":${encodeMark(cell.mark)},"value":${canonical(cell.value)}}`;
 }

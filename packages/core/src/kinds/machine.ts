@@ -5,15 +5,14 @@
  * the second is judged from where that leads. SPEC: MCH1-MCH4.
  */
 import { changed } from '../change.ts';
-import type { Mark } from '../dot.ts';
-import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { readVerbs, strictObject, withoutNulls } from '../intent.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { canonical } from '../json.ts';
+import type { Json } from '../json.ts';
 import { malformed, named } from '../refusal.ts';
+import { markedValue } from './marked-value.ts';
+import type { MarkedValue } from './marked-value.ts';
 
 /** `moves` lists, for every state, the states that may follow it. */
 export type MachineOptions<S extends string> = {
@@ -34,22 +33,13 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
     bytesMax: 3 * Math.max(...states.map((state) => state.length)) + 2,
     verbs: ['to', 'from'],
     summary: `one of ${states.join(', ')}; moves along a table`,
-    empty: (born) => ({ value: options.start, mark: born }),
     read: (intent, path, complain) => readMove(states, intent, path, complain),
     weigh: () => 1,
     erases: () => 0,
     fold: (cell, op, path, attempt) => fold(moves, cell, op, path, attempt),
     withoutEcho: (cell, op) => (op.to === cell.value && op.from === undefined ? undefined : op),
     write: (op) => ({ to: op.to, ...(op.from === undefined ? {} : { from: op.from }) }),
-    newest: (cell) => cell.mark,
-    view: (cell) => cell.value,
-    json: (cell) => cell.value,
-    encode,
-    decode: (stored) => {
-      const cell = stored as JsonObject;
-      return { value: cell['value'] as string, mark: decodeMark(cell['mark']) };
-    },
-    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    ...markedValue<string>(options.start),
     valueSchema: () => ({ type: 'string', enum: states }),
     assign: (cell, change, path, complain) => {
       const value = changed(cell.value, change);
@@ -70,7 +60,7 @@ export function machine<S extends string>(options: MachineOptions<S>): Field<S, 
   return kind;
 }
 
-type Machine = { readonly value: string; readonly mark: Mark | undefined };
+type Machine = MarkedValue<string>;
 type MachineOp = { readonly to: string; readonly from: string | undefined };
 
 function checkTable(start: string, moves: ReadonlyMap<string, readonly string[]>): void {
@@ -128,8 +118,4 @@ function fold(
     return cell;
   }
   return { value: op.to, mark: summed(cell.mark, attempt.mark) };
-}
-
-function encode(cell: Machine): string {
-  return `{"mark":${encodeMark(cell.mark)},"value":${canonical(cell.value)}}`;
 }

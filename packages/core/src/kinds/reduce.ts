@@ -7,14 +7,12 @@
  * is. SPEC: RED1-RED8.
  */
 import { changed } from '../change.ts';
-import { leafDigest } from '../digest.ts';
-import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { summed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind.ts';
 import { isOfType, readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { canonical, clipped, frozen, sameJson } from '../json.ts';
+import type { Json } from '../json.ts';
+import { canonical, clipped, sameJson } from '../json.ts';
 import { brokenLaw, certificateOf } from '../laws/certify.ts';
 import type { Certificate, ReducerOptions } from '../laws/certify.ts';
 import { reduceOnce } from '../laws/reduced-state.ts';
@@ -22,6 +20,8 @@ import { malformed, outOfBounds } from '../refusal.ts';
 import { samplesOf } from '../value-samples.ts';
 import type { TypeFault, ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
+import { markedValue } from './marked-value.ts';
+import type { MarkedValue } from './marked-value.ts';
 
 /** One update, or a list of them. An update that is itself a list stands in a list. */
 export type ReduceIntent<U> = { readonly apply: (U extends readonly Json[] ? never : U) | readonly U[] };
@@ -43,7 +43,6 @@ export function reduce<S extends Json, U extends Json>(options: ReducerOptions<S
     bytesMax: state.bytesMax,
     verbs: ['apply'],
     summary: 'what a function makes of all updates; apply takes one, or a list',
-    empty: (born) => ({ value: start, mark: born }),
     read: (intent, path, complain) => readUpdates(update, intent, path, complain),
     weigh: (op) => op.updates.length,
     erases: () => 0,
@@ -61,15 +60,7 @@ export function reduce<S extends Json, U extends Json>(options: ReducerOptions<S
     },
     withoutEcho: (_, op) => op,
     write,
-    newest: (cell) => cell.mark,
-    view: (cell) => cell.value,
-    json: (cell) => cell.value,
-    encode,
-    decode: (stored) => {
-      const cell = stored as JsonObject;
-      return { value: frozen(cell['value'] as Json), mark: decodeMark(cell['mark']) };
-    },
-    digest: (cell, sha256) => leafDigest(encode(cell), sha256),
+    ...markedValue<Json>(start),
     valueSchema: () => state.jsonSchema,
     assign: (cell, change, path, complain) => {
       const wanted = changed(cell.value, change);
@@ -88,7 +79,7 @@ export function reduce<S extends Json, U extends Json>(options: ReducerOptions<S
   return kind;
 }
 
-type Reduced = { readonly value: Json; readonly mark: Mark | undefined };
+type Reduced = MarkedValue<Json>;
 type ReduceOp = { readonly updates: readonly Json[] };
 
 const SHOWN_CHARS_MAX = 80;
@@ -136,8 +127,4 @@ function after(cell: Reduced, value: Json, path: string, attempt: Attempt): Redu
 
 function refusalOf(fault: TypeFault, have: Json, want: Json): Refusal {
   return { ...outOfBounds('reduce', have, want, `With this update the state ${fault.message}.`), code: fault.code };
-}
-
-function encode(cell: Reduced): string {
-  return `{"mark":${encodeMark(cell.mark)},"value":${canonical(cell.value)}}`;
 }

@@ -59,7 +59,7 @@ test('[T1][T4][T5][T6][SURPRISE 11] where much is deleted, no order of arrival a
       expect(lostUpdate(played)).toBeUndefined();
       expect(resurrected(played)).toBeUndefined();
     }),
-    { numRuns: runsOf(600) },
+    { numRuns: runsOf(400) },
   );
-  expect(deletions).toBeGreaterThan(runsOf(600));
+  expect(deletions).toBeGreaterThan(runsOf(400));
 });

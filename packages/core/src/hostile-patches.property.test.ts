@@ -19,7 +19,7 @@ import { trieAt } from './trie.ts';
  * What nobody should send, at every kind of the registry, alone and nested: values of other shapes, hostile keys, damaged
  * patches of the kind's own, and foreign patches whose paths lead to prototypes.
  */
-const RUNS = runsOf(2_500);
+const RUNS = runsOf(2_000);
 
 /** Generated histories take their time on a busy machine. */
 vi.setConfig({ testTimeout: 3_600_000 });

@@ -13,6 +13,7 @@ import {
   shuffled,
   smallTeam,
 } from '../testing/index.ts';
+import { replay } from '../replay.ts';
 import { stringFault } from '../strict-json.ts';
 import { text } from './text.ts';
 import { occurrences } from './text-span.ts';
@@ -156,4 +157,28 @@ describe('text', () => {
       { numRuns: 300 },
     );
   });
+
+  test.each(['x', 'x'.repeat(1_000)])(
+    '[TXT11] whatever one agent changes in every round, the newest view finds its places',
+    (long) => {
+      const start = `head ${Array.from({ length: 64 }, (_, i) => `<${i}:0>`).join('')} tail`;
+      const roles = { agent: { priority: 0 }, first: { priority: 1 } };
+      const team = smallTeam({ fields: { t: text({ charsMax: 80_000, start }) }, roles }, ['a:first', 'b']);
+      let turn = 0;
+      for (let round = 0; round < 4; round += 1) {
+        const flood = Array.from({ length: 40 }, () => {
+          const [old, next] = [turn, turn + 1].map((count) => (count === 0 ? '0' : `${long}${count}`));
+          turn += 1;
+          const replaces = Array.from({ length: 64 }, (_, i) => ({ find: `<${i}:${old}>`, with: `<${i}:${next}>` }));
+          return { agent: 'a', patch: { t: { replace: replaces.slice(0, long.length > 1 ? 20 : 64) } } };
+        });
+        const [head, tail] = [round === 0 ? 'head' : `head${round - 1}`, 'tail'];
+        const honest = { agent: 'b', patch: { t: { replace: { find: `${head} `, with: `head${round} ` } } } };
+        const verdicts = team.round(...flood, honest);
+        expect(verdicts.flatMap(codesOf)).toEqual(verdicts.map(() => 'committed'));
+        expect((team.state['t'] as string).startsWith(`head${round} `) && (team.state['t'] as string).endsWith(tail)).toBe(true);
+      }
+      expect(replay(team.schema, 'example', team.log).state).toBe(team.space.state);
+    },
+  );
 });

@@ -313,12 +313,15 @@ function checkSeams(body: Body, { first, last, before, after }: Place, put: stri
 
 /**
  * The cell with its history within its caps. What every view has seen is forgotten first, then the oldest half; views older
- * than that can append, and are refused where a place would have to be found.
+ * than that can append, and are refused where a place would have to be found. What the newest view needs stays, or one agent
+ * could keep all others out by changes without end: beside its caps a cell holds the history of one round.
  */
 function bounded(cell: TextCell, before: TextCell, charsMax: number, attempt: Attempt): TextCell {
   const deadMax = Math.max(charsMax, DEAD_CHARS_MIN);
   const isDue = Math.floor(cell.body.traces / SWEEP_TRACES) > Math.floor(before.body.traces / SWEEP_TRACES);
   if (!isDue && cell.body.dead <= deadMax) return cell;
+  const newest = attempt.mark.revision - 1;
+  if (cell.floor !== undefined && cell.floor.revision >= newest) return cell;
   const body = forgotten(cell.body, attempt.horizon);
   if (body.traces <= TRACES_MAX && body.dead <= deadMax) return { ...cell, body };
   let [traces, dead] = [0, 0];
@@ -326,7 +329,7 @@ function bounded(cell: TextCell, before: TextCell, charsMax: number, attempt: At
     traces += 1;
     dead += trace.dead;
     if (traces <= TRACES_MAX / 2 && dead <= deadMax / 2) continue;
-    const { revision } = trace;
+    const revision = Math.min(trace.revision, newest);
     return { body: forgotten(body, revision), mark: cell.mark, floor: { agent: '', n: 0, revision } };
   }
   return { ...cell, body };

@@ -74,6 +74,22 @@ describe('explanations', () => {
     expect(examples.get('/share')).toBeUndefined();
   });
 
+  test('[XPL2] a line says the patch, the verdict, and each outcome or issue', () => {
+    const told = { agent: 'ana', patch: { set: 'a' }, verdict: 'committed' } as const;
+    expect(toldLine(told)).toBe('ana {"set":"a"} -> committed');
+    expect(
+      toldLine({
+        ...told,
+        outcomes: {
+          '/a': { kind: 'merged', over: { agent: 'bo', n: 1 } },
+          '/b': { kind: 'merged' },
+          '/c': { kind: 'superseded', by: 'cy', value: 7 },
+          '/d': { kind: 'unchanged' },
+        },
+      }),
+    ).toBe('ana {"set":"a"} -> committed, merged over bo; merged; superseded by cy, 7 stands; unchanged');
+  });
+
   test('[XPL3] every kind can be explained, alone and nested', () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const spec = specFrom(choiceOf(numbersFrom(seed)()), 0);

@@ -29,6 +29,14 @@ describe('derived', () => {
     expect(team.at(1).digests).not.toEqual(team.at(2).digests);
   });
 
+  test('[SCH6] the order in which its sources are named is not part of the definition', () => {
+    const compute = (): number => 0;
+    const turned = derived(z.int().min(0).max(100), { from: { goal, done }, compute });
+    const share = derived(z.int().min(0).max(100), { from: { done, goal }, compute });
+    const idOf = (field: typeof share): string => smallTeam({ fields: { done, goal, share: field } }).schema.id;
+    expect(idOf(turned)).toBe(idOf(share));
+  });
+
   test('[DRV2] nobody writes it', () => {
     const team = smallTeam({ fields: board });
     const verdict = team.ask('a', { share: { set: 99 } });

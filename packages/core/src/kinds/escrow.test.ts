@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { withoutEchoes } from '../echo.ts';
+import { fromMergePatch } from '../imports.ts';
 import type { Json } from '../json.ts';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
@@ -118,6 +120,22 @@ describe('quota in escrow mode', () => {
       { set: 5 },
     ])
       expect(codesOf(team.ask('boss', { x: patch })), JSON.stringify(patch)).toEqual(['schema']);
+  });
+
+  test('[IMP2] neither sum nor shares are set: who asks for that is told the verbs; what stands already is no change', () => {
+    const { space } = teamOf();
+    for (const x of [5, { value: 5 }, { pool: 9 }, { shares: { a: 1 } }, null]) {
+      expect(fromMergePatch(space, { x }), JSON.stringify(x)).toMatchObject({
+        issues: [{ path: '/x', code: 'schema', hint: expect.stringContaining('use inc, transfer or grant') as string }],
+      });
+    }
+    expect(fromMergePatch(space, { x: { value: 10, pool: 10 } })).toEqual({ ok: true, patch: {}, premises: [] });
+  });
+
+  test('[JDG13] an increment by nothing is an echo, one by something is none', () => {
+    const { space } = teamOf();
+    expect(withoutEchoes(space, { x: { inc: 0 } })).toEqual({});
+    expect(withoutEchoes(space, { x: { inc: 1 } })).toEqual({ x: { inc: 1 } });
   });
 
   test('[ESC9] [SCH3] a range that is too wide, no cap, and nobody or an unknown role to grant do not load', () => {

@@ -46,6 +46,13 @@ describe('lattice', () => {
     expect(team.state).toEqual({ x: 'disputed' });
   });
 
+  test('[XPL4] its samples begin with the ways from the start, then come other states, the start last', () => {
+    const advances = (field: typeof status): unknown => field.samples();
+    const edges = { open: ['doing'], doing: ['done'], done: [] };
+    expect(advances(lattice({ start: 'open', edges }))).toEqual([{ advance: 'doing' }, { advance: 'done' }, { advance: 'open' }]);
+    expect(advances(status)).toHaveLength(4);
+  });
+
   test('[LAT4] edges that go round, an unknown state, and a start that is not below all do not load', () => {
     const bad = (start: string, edges: { readonly [state: string]: readonly string[] }) => () => lattice({ start, edges });
     expect(bad('a', { a: ['b'], b: ['c'], c: ['b'] })).toThrow('lattice: b leads to c, and c back to b');

@@ -6,6 +6,7 @@ import { field } from '../state-schema.ts';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
 import type { Trie } from '../trie.ts';
 import { claim } from './claim.ts';
+import type { MapView } from './collection-view.ts';
 import { counter } from './counter.ts';
 import { max } from './extremum.ts';
 import type { Graves } from './graves.ts';
@@ -172,6 +173,22 @@ describe('map', () => {
       '/n/k': 'superseded',
       '/l/k': 'superseded',
     });
+  });
+
+  test('[MAP7] the view that rules read finds the keys that stand, in order, and no others', () => {
+    const team = smallTeam({ fields: { m: map(cas(text), { cap: 4 }) } });
+    team.ask('a', { m: { at: { k: { set: 'v' }, a: { set: 'w' } } } });
+    const view = team.schema.kinds[0]?.view(team.space.cells[0]) as MapView<string | undefined>;
+    expect([view.size, view.has('k'), view.get('k'), view.keys(), [...view]]).toEqual([
+      ...[2, true, 'v', ['a', 'k']],
+      [
+        ['a', 'w'],
+        ['k', 'v'],
+      ],
+    ]);
+    expect([view.has('b'), view.get('b'), view.has('__proto__'), view.get('__proto__')]).toEqual([
+      ...[false, undefined, false, undefined],
+    ]);
   });
 
   test('[MAP9] tombstones are bounded; a view older than what was forgotten meets the floor instead', () => {

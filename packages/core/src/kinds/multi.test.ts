@@ -70,6 +70,7 @@ describe('multi', () => {
 
   test('[MLT4] where the type has no more values than may stand, no set is refused: grade A', () => {
     expect(multi(z.enum(['a', 'b'])).grade.letter).toBe('A');
+    expect(multi(z.enum(['a', 'b', 'c']), { cap: 3 }).grade.letter).toBe('A');
     expect(multi(z.enum(['a', 'b', 'c']), { cap: 2 }).grade).toMatchObject({
       letter: 'B',
       why: expect.stringContaining('2') as string,

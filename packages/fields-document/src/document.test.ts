@@ -363,6 +363,17 @@ describe('beside the merge', () => {
     expect(codesOf(fresh)).toEqual(['committed']);
   });
 
+  test('[DOC17] a place is trusted as the least of what stands there: to agree with it raises nothing, to replace it does', () => {
+    const roles = { boss: { priority: 1 }, guest: { priority: 0, trust: 7 } };
+    const team = smallTeam({ fields: { f: document({ bytesMax: 4096 }) }, roles }, ['a:boss', 'g:guest']);
+    const trust = (place: string): number | undefined => provenanceOf(team.space, `/f/value${place}`)?.trust;
+    team.ask('g', merge({ x: 'v', y: 'v' }));
+    team.ask('a', merge({ x: 'v', y: 'w', z: 'w' }), 0);
+    expect([trust('/x'), trust('/y'), trust('/z'), trust('')]).toEqual([7, 7, 100, 7]);
+    team.ask('a', merge({ x: 'u', y: 'w' }));
+    expect([trust('/x'), trust('/y'), trust('')]).toEqual([100, 100, 100]);
+  });
+
   test('[DOC18] says what it is, weighs one a merge and counts nulls as erasures', () => {
     const kind: FieldKind = document({ bytesMax: 4096 });
     expect(kind.grade.letter).toBe('B');

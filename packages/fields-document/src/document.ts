@@ -11,6 +11,7 @@ import {
   isJsonObject,
   ISSUES_MAX,
   leafDigest,
+  leastTrust,
   malformed,
   OplusError,
   outOfBounds,
@@ -21,6 +22,7 @@ import {
   strictObject,
   summed,
   superseded,
+  trustedTo,
   utf8Bytes,
   withoutNulls,
 } from '@oplus/core';
@@ -100,7 +102,8 @@ function kindOf(history: History, limits: HistoryLimits, bytesMax: number): Fiel
     },
     write: (op) => ({ merge: op.merge }),
     newest: (cell) => cell.mark,
-    child: (cell, key) => (key === 'value' ? partOf(view(cell), cell, '') : undefined),
+    child: (cell, key) =>
+      key === 'value' ? partOf({ view: view(cell), registers: history.registers(cell), cell }, '') : undefined,
     contested: (cell, path) => Object.keys(view(cell).contested).map((place) => `${path}/value${place}`),
     view,
     json: view,
@@ -212,12 +215,24 @@ function spreadOf(registers: Registers): number {
   return chars;
 }
 
-/** A place in a document, for premises and provenance; `undefined` when nothing is shown there. */
-function partOf(view: DocumentView, cell: DocumentCell, place: string): { kind: Traversable; cell: unknown } | undefined {
+/** What stands in a cell, in the three forms that a place in it is looked up in. */
+type Ground = { readonly view: DocumentView; readonly registers: Registers; readonly cell: DocumentCell };
+
+/**
+ * A place in a document, for premises and provenance; `undefined` when nothing is shown there. It is trusted as the least of what
+ * stands at it and below.
+ */
+function partOf(ground: Ground, place: string): { kind: Traversable; cell: unknown } | undefined {
+  const { view, registers, cell } = ground;
   if (place !== '' && shownAt(view, place) === null) return undefined;
+  const isPart = (one: string): boolean => one === place || isBelow(one, place);
   const kind: Traversable = {
-    newest: () => newestAt(cell, (one) => one === place || isBelow(one, place)),
-    child: (_, key) => partOf(view, cell, place + pointer(key)),
+    newest: () => {
+      const mark = newestAt(cell, isPart);
+      const standingHere = [...registers].flatMap(([one, writes]) => (isPart(one) ? writes : []));
+      return mark === undefined ? mark : trustedTo(mark, leastTrust(standingHere.map(({ author }) => author.mark)));
+    },
+    child: (_, key) => partOf(ground, place + pointer(key)),
   };
   return { kind, cell };
 }

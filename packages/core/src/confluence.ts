@@ -39,7 +39,7 @@ const STATES = 200;
 /** Most patches tried in one state. */
 const PATCHES = 64;
 
-/** Tries every declared invariant on up to `states` states each. Cost: up to some hundred seals a state. */
+/** Tries every declared invariant on up to `states` states each. Cost: up to some two thousand seals a state. */
 export function confluenceOf(schema: StateSchema, states: number = STATES): readonly Confluence[] {
   return schema.rules.filter((rule) => rule.sort === 'invariant').map((rule) => search(schema, rule, states));
 }

@@ -49,7 +49,7 @@ describe('claim', () => {
     team.ask('b', { m: { at: { k: { claim: true } } }, r: { put: { k: { c: { claim: true } } } } });
     const second = fences();
     expect(first.every((fence, i) => fence > 0 && fence < (second[i] ?? 0))).toBe(true);
-    expect(codesOf(team.ask('a', { m: { at: { k: { release: true } } } }, 1))).toEqual(['not_owner']);
+    expect(codesOf(team.ask('a', { m: { at: { k: { release: true } } } }, 1))).toEqual(['gone']);
     expect(JSON.stringify(team.state)).not.toContain('fence');
   });
 

@@ -56,15 +56,15 @@ export function withoutGrave<G extends Grave>(graves: Graves<G>, key: string): G
 
 /** Canonical JSON. O(n). */
 export function encodeGraves(graves: Graves<Grave>): string {
-  return `{"floor":${graves.floor},"old":${encodeTrie(graves.old)},"turned":${graves.turned},"young":${encodeTrie(graves.young)}}`;
+  return `{"floor":${graves.floor},"old":${encodeMarks(graves.old)},"turned":${graves.turned},"young":${encodeMarks(graves.young)}}`;
 }
 
 /** Inverse of `encodeGraves`. */
 export function decodeGraves<G extends Grave = Mark>(stored: Json | undefined): Graves<G> {
   if (stored === undefined || !isJsonObject(stored)) return NO_GRAVES;
   return {
-    young: decodeTrie(stored['young']),
-    old: decodeTrie(stored['old']),
+    young: decodeMarks(stored['young']),
+    old: decodeMarks(stored['old']),
     turned: stored['turned'] as number,
     floor: stored['floor'] as number,
   };
@@ -73,6 +73,24 @@ export function decodeGraves<G extends Grave = Mark>(stored: Json | undefined): 
 /** Digest of all that `encodeGraves` writes. Cost: that of what changed. */
 export function gravesDigest(graves: Graves<Grave>, sha256: Sha256): string {
   return `"${trieDigest(graves.young, encodeGrave, sha256)}","${trieDigest(graves.old, encodeGrave, sha256)}",${graves.turned},${graves.floor}`;
+}
+
+/** Canonical JSON of tombstones by key. O(n log n). */
+export function encodeMarks(trie: Trie<Grave>): string {
+  return `{${trieSorted(trie)
+    .map(([key, grave]) => `${JSON.stringify(key)}:${encodeGrave(grave)}`)
+    .join()}}`;
+}
+
+/** Inverse of `encodeMarks`. */
+export function decodeMarks<G extends Grave = Mark>(stored: Json | undefined): Trie<G> {
+  let trie = emptyTrie<G>();
+  if (stored === undefined || !isJsonObject(stored)) return trie;
+  for (const [key, value] of Object.entries(stored)) {
+    const grave = decodeGrave(value);
+    if (grave !== undefined) trie = trieWith(trie, key, grave as G);
+  }
+  return trie;
 }
 
 function isList(grave: Grave): grave is readonly Mark[] {
@@ -87,20 +105,4 @@ function encodeGrave(grave: Grave): string {
 function decodeGrave(stored: Json): Grave | undefined {
   if (!Array.isArray(stored) || !Array.isArray(stored[0])) return decodeMark(stored);
   return (stored as readonly Json[]).flatMap((mark) => decodeMark(mark) ?? []);
-}
-
-function encodeTrie(trie: Trie<Grave>): string {
-  return `{${trieSorted(trie)
-    .map(([key, grave]) => `${JSON.stringify(key)}:${encodeGrave(grave)}`)
-    .join()}}`;
-}
-
-function decodeTrie<G extends Grave>(stored: Json | undefined): Trie<G> {
-  let trie = emptyTrie<G>();
-  if (stored === undefined || !isJsonObject(stored)) return trie;
-  for (const [key, value] of Object.entries(stored)) {
-    const grave = decodeGrave(value);
-    if (grave !== undefined) trie = trieWith(trie, key, grave as G);
-  }
-  return trie;
 }

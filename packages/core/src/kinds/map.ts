@@ -25,7 +25,17 @@ import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
 import type { Graves } from './graves.ts';
-import { decodeGraves, encodeGraves, graveOf, gravesDigest, NO_GRAVES, withGrave, withoutGrave } from './graves.ts';
+import {
+  decodeGraves,
+  decodeMarks,
+  encodeGraves,
+  encodeMarks,
+  graveOf,
+  gravesDigest,
+  NO_GRAVES,
+  withGrave,
+  withoutGrave,
+} from './graves.ts';
 import { checkCap } from './set.ts';
 
 /** `cap` is the largest number of keys. `keys` is the type of a key; 64 characters when left out. */
@@ -50,7 +60,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     verbs: VERBS,
     summary: `at most ${cap} keys, each: ${child.summary}`,
     parts: { '*': child },
-    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born, untidy: [] }),
+    empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, pasts: emptyTrie(), mark: born, born, untidy: [] }),
     read,
     erases: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.erases(childOp), 0),
     weigh: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.weigh(childOp), 0),
@@ -86,7 +96,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     json: (cell) => Object.fromEntries(trieSorted(cell.live).map(([key, childCell]) => [key, child.json(childCell)])),
     encode: (cell) => {
       const live = trieSorted(cell.live).map(([key, childCell]) => `${JSON.stringify(key)}:${child.encode(childCell)}`);
-      return `{"born":${encodeMark(cell.born)},"graves":${encodeGraves(cell.graves)},"live":{${live.join()}},"mark":${encodeMark(cell.mark)}}`;
+      return `{"born":${encodeMark(cell.born)},"graves":${encodeGraves(cell.graves)},"live":{${live.join()}},"mark":${encodeMark(cell.mark)},"pasts":${encodeMarks(cell.pasts)}}`;
     },
     decode: (stored) => {
       const cell = stored as JsonObject;
@@ -95,6 +105,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       return {
         live,
         graves: decodeGraves(cell['graves']),
+        pasts: decodeMarks(cell['pasts']),
         mark: decodeMark(cell['mark']),
         born: decodeMark(cell['born']),
         untidy: [],
@@ -102,7 +113,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     },
     digest: (cell, sha256: Sha256) =>
       leafDigest(
-        `["${trieDigest(cell.live, encodeChild, sha256)}",${gravesDigest(cell.graves, sha256)},${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
+        `["${trieDigest(cell.live, encodeChild, sha256)}",${gravesDigest(cell.graves, sha256)},${pastsDigest(cell.pasts, sha256)}${encodeMark(cell.mark)},${encodeMark(cell.born)}]`,
         sha256,
       ),
     valueSchema: () => ({ type: 'object', additionalProperties: child.valueSchema(), maxProperties: cap }),
@@ -163,7 +174,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
   }
 
   function fold(cell: MapCell, op: MapOp, path: string, attempt: Attempt): MapCell {
-    let { live, graves, untidy } = cell;
+    let { live, graves, pasts, untidy } = cell;
     let isChanged = false;
     for (const key of op.drop) {
       const childCell = trieAt(live, key);
@@ -174,6 +185,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
         attempt.touch(keyPath);
         isChanged = true;
         live = trieWithout(live, key);
+        pasts = trieWithout(pasts, key);
         graves = withGrave(graves, key, attempt.mark, attempt.horizon);
       } else {
         attempt.note(keyPath, superseded(blockerOf(child.newest(childCell), attempt.agent) ?? '', child.json(childCell)));
@@ -183,7 +195,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       const keyPath = `${path}/${escapeToken(key)}`;
       if (!attempt.mayWrite(keyPath, child.meta)) continue;
       const before = trieAt(live, key);
-      const past = before === undefined ? (graveOf(graves, key) ?? cell.born) : undefined;
+      const past = before === undefined ? (graveOf(graves, key) ?? cell.born) : trieAt(pasts, key);
       if (!attempt.sees(past)) {
         attempt.refuse(keyPath, gone('map', past, attempt.agent));
         continue;
@@ -198,6 +210,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
       live = trieWith(live, key, after);
       if (child.settle !== undefined) untidy = [...untidy, key];
       if (before === undefined) graves = withoutGrave(graves, key);
+      if (past !== undefined) pasts = past.revision > attempt.horizon ? trieWith(pasts, key, past) : trieWithout(pasts, key);
     }
     if (live.size > cap && live.size > cell.live.size) {
       attempt.refuse(path, outOfBounds('map', cell.live.size, live.size, `At most ${cap} keys; drop some first.`));
@@ -205,7 +218,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     }
     return live === cell.live && graves === cell.graves
       ? cell
-      : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+      : { live, graves, pasts, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function below(cell: MapCell, path: string): readonly (readonly [string, unknown])[] {
@@ -264,12 +277,13 @@ export function keyedFromModel(answer: Json, verbs: readonly string[], changeOf:
 }
 
 /**
- * `born` is the mark of what made the map empty: the drop of a key above it. `untidy` names the children folded since the
+ * `pasts` holds, of keys that were dropped and made anew, that drop, while bases may predate it. `born` is the mark of what made the map empty: the drop of a key above it. `untidy` names the children folded since the
  * last seal that may need settling; it is empty in every sealed state.
  */
 type MapCell = {
   readonly live: Trie<unknown>;
   readonly graves: Graves;
+  readonly pasts: Trie<Mark>;
   readonly mark: Mark | undefined;
   readonly born: Mark | undefined;
   readonly untidy: readonly string[];
@@ -277,6 +291,11 @@ type MapCell = {
 type MapOp = { readonly at: readonly (readonly [string, unknown])[]; readonly drop: readonly string[] };
 
 const VERBS = ['at', 'drop'];
+
+/** Most maps have none, and their digest is one hash cheaper. */
+function pastsDigest(pasts: Trie<Mark>, sha256: Sha256): string {
+  return pasts.size === 0 ? '' : `"${trieDigest(pasts, encodeMark, sha256)}",`;
+}
 
 function isBlank(json: Json): boolean {
   return json === null || (typeof json === 'object' && Object.keys(json).length === 0);

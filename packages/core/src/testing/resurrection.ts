@@ -15,8 +15,8 @@ import { at, isBelow, leavesByRound } from './leaves.ts';
 
 /** What came back in a play, or was reached across a drop, in words; `undefined` when nothing was. */
 export function resurrected(played: Play): string | undefined {
-  /** The newest drop of every key and row that is not there, by path; and the removes and adds of every element. */
-  const drops = new Map<string, Leaf>();
+  /** The newest drop of every key and row, by path; and the removes and adds of every element. */
+  const drops = new Map<string, Drop>();
   const removes = new Map<string, Leaf>();
   const adds = new Map<string, Leaf[]>();
   for (const [round, leaves] of leavesByRound(played).entries()) {
@@ -26,8 +26,8 @@ export function resurrected(played: Play): string | undefined {
       noteElements(leaf, removes, adds);
     }
     const after = stateJson(played.spaces[round + 1] as Space);
-    for (const [path, drop] of drops)
-      if (at(after, drop.tokens) !== undefined)
+    for (const [path, { drop, isBack }] of drops)
+      if (!isBack && at(after, drop.tokens) !== undefined)
         return `round ${round + 1}: ${path} is there, and nobody who saw its drop made it`;
     const back = elementBack(after, removes, adds);
     if (back !== undefined) return `round ${round + 1}: ${back}`;
@@ -35,26 +35,23 @@ export function resurrected(played: Play): string | undefined {
   return undefined;
 }
 
+/** `isBack` once somebody who saw the drop made the thing anew. */
+type Drop = { readonly drop: Leaf; isBack: boolean };
+
 /** Whether an accepted operation reached a key or row, or what is below, without having seen that it was dropped. */
-function acrossADrop(leaf: Leaf, drops: Map<string, Leaf>): string | undefined {
+function acrossADrop(leaf: Leaf, drops: Map<string, Drop>): string | undefined {
   const kind = leaf.outcomes[leaf.path]?.kind;
-  if (leaf.spec === 'drop' && (kind === 'unchanged' || kind === 'superseded')) {
-    // Who saw the drop of a row may put it again, also with nothing in it but drops of what is not there.
-    for (const [path, drop] of drops) if (leaf.path !== path && isBelow(leaf.path, path) && saw(leaf, drop)) drops.delete(path);
-    return undefined;
-  }
-  for (const [path, drop] of drops) {
+  const isIdle = leaf.spec === 'drop' && (kind === 'unchanged' || kind === 'superseded');
+  for (const [path, known] of drops) {
     if (!isBelow(leaf.path, path)) continue;
-    if (isIssued(leaf, drop)) {
-      drops.delete(path);
-      continue;
-    }
-    if (!saw(leaf, drop)) return `reaches across the drop by ${drop.proposal.agent} ${drop.proposal.n}`;
-    if (leaf.spec !== 'drop') drops.delete(path);
+    if (isIssued(leaf, known.drop)) drops.delete(path);
+    // Who saw the drop of a row may put it again, also with nothing in it but drops of what is not there.
+    else if (saw(leaf, known.drop)) known.isBack ||= leaf.spec !== 'drop' || leaf.path !== path;
+    else if (!isIdle) return `reaches across the drop by ${known.drop.proposal.agent} ${known.drop.proposal.n}`;
   }
-  if (leaf.spec !== 'drop') return undefined;
+  if (leaf.spec !== 'drop' || isIdle) return undefined;
   for (const path of drops.keys()) if (isBelow(path, leaf.path)) drops.delete(path);
-  drops.set(leaf.path, leaf);
+  drops.set(leaf.path, { drop: leaf, isBack: false });
   return undefined;
 }
 

@@ -42,8 +42,8 @@ export function mapSample(kindOf: KindOf): SampleKind<MapSpec> {
       }
       for (const [key, intent] of Object.entries((verbs['at'] ?? {}) as JsonObject)) {
         const known = cell.children[key];
-        const dropped = cell.drops[key] ?? cell.born;
-        if (known === undefined && !trial.sawAll(dropped)) {
+        const dropped = known === undefined ? (cell.drops[key] ?? cell.born) : known.born;
+        if (!trial.sawAll(dropped)) {
           trial.refuse();
           continue;
         }

@@ -339,6 +339,19 @@ describe('text', () => {
     expect(() => text({ charsMax: 2, start: 'abc' })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });
 
+  test('[TXT13] where one of several replaces is none, that is told; the others are not tried', () => {
+    const verdict = teamOf('abc').ask('a', {
+      t: {
+        replace: [
+          { find: 'z', with: 'x' },
+          { find: '', with: 'x' },
+        ],
+      },
+    });
+    expect(verdict).toMatchObject({ issues: [{ path: '/t/replace/1', code: 'schema' }] });
+    expect(verdict.kind === 'rejected' && verdict.issues).toHaveLength(1);
+  });
+
   test('[TXT14] deletions and rewrites count as erasures', () => {
     const team = smallTeam({ fields: { t: field(text({ charsMax: 99, start: 'one two' }), { eraseMax: 0 }) } });
     expect(codesOf(team.ask('a', replace('one ', '')))).not.toEqual(['committed']);

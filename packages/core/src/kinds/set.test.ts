@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { growSet } from './grow-set.ts';
 import { set } from './set.ts';
 
 const tags = set(z.string().max(10), { cap: 3 });
@@ -15,6 +16,11 @@ describe('set', () => {
     team.ask('b', { s: { remove: ['x'] } });
     team.ask('c', { s: { add: ['x'] } }, 2);
     expect(team.state).toEqual({ s: ['x', 'y'] });
+  });
+
+  test('[XPL4] its samples are two adds and a remove; where nothing is removed, three adds', () => {
+    expect(tags.samples()).toEqual([{ add: ['a'] }, { add: ['b'] }, { remove: ['a'] }]);
+    expect(growSet(z.string().max(10), { cap: 3 }).samples()).toHaveLength(3);
   });
 
   test('[SET2] a remove deletes what it saw; of what it did not see it is told who added it', () => {

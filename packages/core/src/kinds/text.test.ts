@@ -291,6 +291,13 @@ describe('text', () => {
     expect(String(team.state['t'])).toMatch(/!x$/);
   });
 
+  test('[TXT11] of a short text much more removed text than it may have is kept for older views', () => {
+    const team = teamOf('0.', 20);
+    for (let i = 0; i < 40; i += 1) team.ask('a', replace(String(i), String(i + 1)));
+    expect(codesOf(team.ask('b', replace('.', '!'), 0))).toEqual(['committed']);
+    expect(team.state['t']).toBe('40!');
+  });
+
   test('[TXT11] no more removed text is kept than the text may have', () => {
     const team = teamOf('0', 20_000);
     const sizes: number[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { lawsOf } from './law.ts';
 import type { LawResult } from './law.ts';
 import type { ReducerTrial, Values } from './reducer-trial.ts';
+import { groundOf } from './reducer-trial.ts';
 
 /** Numbers and sets; a set is what JSON loses. */
 const VALUES: Values = {
@@ -17,6 +18,14 @@ function resultOf(trial: Partial<ReducerTrial>, law: LawResult['law']): LawResul
 }
 
 describe('laws of values that are no JSON', () => {
+  test('[LAW1] no more states are looked at than the cases of a law need', () => {
+    const updates = Array.from({ length: 12 }, (_, i) => 2 ** i);
+    const reduce = (state: unknown, update: unknown): unknown => (state as number) + (update as number);
+    const { states, walk } = groundOf({ reduce, starts: [0], updates, values: VALUES });
+    expect([states.length, new Set(states.map(({ text }) => text)).size]).toEqual([45, 45]);
+    expect(walk.length).toBeGreaterThan(64);
+  });
+
   test('[LAW7] a state that JSON changes fails the reload at once', () => {
     const reduce = (state: unknown, update: unknown): unknown => new Set([...(state as ReadonlySet<unknown>), update]);
     const trial = { reduce, starts: [new Set([0])], updates: [5, 7], reload: viaJson };

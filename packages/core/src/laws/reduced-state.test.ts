@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Json } from '../json.ts';
 import { valueType } from '../value-type.ts';
 import { readReduced } from './reduced-state.ts';
 
-const type = valueType(z.strictObject({ n: z.int().min(0).max(9).optional() }), 'reduce');
+const shape = z.strictObject({ n: z.int().min(0).max(9).optional() });
+const type = valueType(shape as unknown as z.ZodType<Json>, 'reduce');
 const fault = (given: unknown): string | undefined => {
   const read = readReduced(type, given);
   return read.ok ? undefined : read.fault.message;

@@ -1,5 +1,5 @@
 /**
- * A board for a small team: what `oplus schema explain` and `oplus schema check` say of it is shown in the README.
+ * A board for a small team, to try `oplus schema explain`, `check` and `json` on.
  */
 import { claim, counter, defineState, field, machine, records, set } from '@oplus/core';
 import { z } from 'zod';

@@ -4,26 +4,33 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { loadState, OplusError, stateFromContract } from '@oplus/core';
+import { isJsonObject, loadState, OplusError, stateFromContract } from '@oplus/core';
 import type { Json, StateDefinition, StateSchema } from '@oplus/core';
 import { sha256 } from '@oplus/protocol';
 import { taskOf } from './catalogue.ts';
 
+/** A definition that is loaded. Of a contract the rules are names alone: their checks are code, and stand for nothing here. */
+export type Definition = { readonly schema: StateSchema; readonly isContract: boolean };
+
 /**
- * The definition, loaded. Throws `SKILL_UNKNOWN`, `USAGE` for a file that is not there or holds no definition, and
- * `SCHEMA_INVALID` with what is unsound in it.
+ * Loads a definition: of a skill by its name, of a module (`file.ts`, or `file.ts#name` where it exports several), of a
+ * contract. Throws `SKILL_UNKNOWN`, `USAGE` for a file that is not there or holds no definition, and `SCHEMA_INVALID` with what
+ * is unsound in it.
  */
-export async function schemaOf(name: string): Promise<StateSchema> {
-  const path = resolve(name);
-  const isFile = /[./\\]/.test(name);
-  if (!isFile) return loadState(taskOf(name).definition, sha256);
+export async function definitionOf(name: string): Promise<Definition> {
+  if (!/[./\\]/.test(name)) return { schema: loadState(taskOf(name).definition, sha256), isContract: false };
+  const [file = '', exported] = name.split('#');
+  const path = resolve(file);
   if (!existsSync(path))
     throw new OplusError('USAGE', 'there is no such file', {
       path,
       hint: 'Name a skill, a module or a contract: warehouse, src/state.ts',
     });
-  if (path.endsWith('.json')) return stateFromContract(contractIn(path), sha256);
-  return loadState(await definitionIn(path), sha256);
+  if (path.endsWith('.json')) {
+    const contract = contractIn(path);
+    return { schema: stateFromContract(contract, sha256, { checks: standInsFor(contract) }), isContract: true };
+  }
+  return { schema: loadState(await definitionIn(path, exported), sha256), isContract: false };
 }
 
 function contractIn(path: string): Json {
@@ -38,31 +45,54 @@ function contractIn(path: string): Json {
   }
 }
 
-async function definitionIn(path: string): Promise<StateDefinition> {
+/** Checks that let everything pass, one for each rule that the contract names. */
+function standInsFor(contract: Json): { readonly [rule: string]: () => true } {
+  const head = isJsonObject(contract) ? contract['x-state'] : undefined;
+  const rules =
+    head !== undefined && isJsonObject(head) && Array.isArray(head['rules']) ? (head['rules'] as readonly Json[]) : [];
+  return Object.fromEntries(rules.map((rule) => [isJsonObject(rule) ? String(rule['name']) : '', () => true as const]));
+}
+
+async function definitionIn(path: string, name: string | undefined): Promise<StateDefinition> {
   let exported: { readonly [name: string]: unknown };
   try {
     exported = (await import(pathToFileURL(path).href)) as typeof exported;
   } catch (cause) {
-    if (cause instanceof OplusError) throw placed(cause, path);
-    throw new OplusError('USAGE', 'the module cannot be loaded', { path, hint: 'Run it with node to see why.', cause });
+    throw placed(cause, path);
   }
-  const found = Object.values(exported).find(isDefinition);
-  if (found !== undefined) return found;
-  throw new OplusError('USAGE', 'the module exports no state definition', {
+  const found = Object.entries(exported).filter(([key, value]) => isDefinition(value) && (name === undefined || key === name));
+  const [first, second] = found;
+  if (first === undefined) {
+    const message =
+      name === undefined ? 'the module exports no state definition' : `the module exports no state definition called ${name}`;
+    throw new OplusError('USAGE', message, { path, hint: 'Export what defineState({ name, version, fields }) gives.' });
+  }
+  if (second === undefined) return first[1] as StateDefinition;
+  throw new OplusError('USAGE', `the module exports ${found.length} state definitions`, {
     path,
-    hint: 'Export what defineState({ ... }) gives.',
+    hint: `Say which: ${found.map(([key]) => `${relative('.', path)}#${key}`).join(', ')}`,
   });
 }
 
-function isDefinition(value: unknown): value is StateDefinition {
-  return typeof value === 'object' && value !== null && 'name' in value && 'version' in value && 'fields' in value;
+/** What looks like one, also with a slip in it: loading says what is wrong. */
+function isDefinition(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'version' in value && ('name' in value || 'fields' in value);
 }
 
-/** What a kind finds wrong while it is written down, with the line where it stands. */
-function placed(error: OplusError, file: string): OplusError {
+/** Why a module did not load, with the line of it where that happened. */
+function placed(cause: unknown, file: string): OplusError {
+  const error = cause instanceof Error ? cause : new Error(String(cause));
   const line = error.stack?.split('\n').find((one) => one.includes(file));
-  const at = /:(\d+):(\d+)\)?$/.exec(line ?? '');
-  const path = `${relative('.', file)}${at === null ? '' : `:${at[1]}:${at[2]}`}`;
-  const { message, hint } = error;
-  return new OplusError(error.code, message, { path, ...(hint === undefined ? {} : { hint }), cause: error });
+  const at = /:(\d+)(:\d+)?\)?$/.exec(line ?? '');
+  const path = `${relative('.', file)}${at === null ? '' : `:${at[1]}${at[2] ?? ''}`}`;
+  if (cause instanceof OplusError) {
+    const { code, message, hint } = cause;
+    return new OplusError(code, message, { path, ...(hint === undefined ? {} : { hint }), cause });
+  }
+  const [reason = ''] = error.message.split('\n');
+  return new OplusError('USAGE', `the module cannot be loaded: ${error.name}: ${reason}`, {
+    path,
+    hint: 'Mend the module; with --debug the whole error is shown.',
+    cause,
+  });
 }

@@ -117,8 +117,8 @@ function programOf(terminal: Terminal, signals: Signals, done: (exitCode: number
 
   addReading(program, 'what-if [dir]', 'the log of a run under altered rules: which verdicts would be others')
     .option('--field <path=kind>', 'another kind, or options as JSON, at a path of schema explain; may be repeated', list, [])
-    .option('--definition <file>', 'an altered definition: a module that exports it, or a contract (.json)')
-    .addHelpText('after', '\nExample:\n  oplus what-if --field /shelves/*=lww')
+    .option('--definition <file>', 'an altered definition: a skill, or a module that exports it')
+    .addHelpText('after', "\nExample:\n  oplus what-if --field '/shelves/*=lww'")
     .action(async (dir: string | undefined, options: WhatIfOptions) => {
       const { whatIfCommand } = await import('./commands/what-if.ts');
       done(await whatIfCommand(terminal, dir, options));

@@ -6,8 +6,10 @@ import { counter } from './kinds/counter.ts';
 import { map } from './kinds/map.ts';
 import { cas } from './kinds/register.ts';
 import { field, loadState } from './state-schema.ts';
-import type { StateDefinition } from './state-schema.ts';
-import { sha256 } from './testing/index.ts';
+import type { Rule, StateDefinition, StateSchema } from './state-schema.ts';
+import { codesOf, sha256, smallTeam } from './testing/index.ts';
+
+const text = z.string().max(20);
 
 const invalid = (path: string): Error => expect.objectContaining({ code: 'SCHEMA_INVALID', path }) as Error;
 
@@ -47,5 +49,25 @@ describe('definitions by authors without a type checker', () => {
     expect(() => loadOne(cas(deep(24)) as Field)).toThrow(invalid('/fields/f'));
     expect(() => loadOne(cas(deep(6)) as Field)).not.toThrow();
     expect(() => loadOne(map(counter(), { cap: 2, keys: z.string().min(300).max(300) }))).toThrow(invalid('/fields/f'));
+  });
+});
+
+describe('rules', () => {
+  test('[SCH5] a rule that reads a field which it does not declare says so, at loading or when it comes to that', () => {
+    const fields = { harvested: counter(), season: cas(text, { start: 'summer' }) };
+    const load2 = (check: Rule<typeof fields>['check']): StateSchema =>
+      loadState({ name: 'garden', version: 1, fields, invariants: { rule: { reads: ['harvested'], check } } }, sha256);
+    expect(() => load2(({ after }) => after.season !== 'spring' || 'Not in spring.')).toThrow(
+      expect.objectContaining({
+        path: '/invariants/rule',
+        message: 'rule: it reads season, which it does not declare',
+        hint: 'Add season to its reads.',
+      }) as Error,
+    );
+    const late = ({ after }: { readonly after: { readonly harvested: number; readonly season: string | undefined } }): true =>
+      (after.harvested === 0 || after.season !== 'spring') as true;
+    const team = smallTeam({ fields, invariants: { rule: { reads: ['harvested'], check: late } } });
+    expect(codesOf(team.ask('a', { harvested: { inc: 1 } }))).toEqual(['invariant']);
+    expect(codesOf(team.ask('a', { season: { set: 'spring' } }))).toEqual(['committed']);
   });
 });

@@ -25,8 +25,8 @@ export type Mark = Dot & {
 /** The trust of roles that declare none. */
 export const TRUST_MAX = 100;
 
-/** Agent names: 1 to 32 of `a-z`, `0-9`, `-`, starting with a letter. The empty name is the system's own. */
-export const AGENT_PATTERN: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
+/** Agent names: 1 to 32 of `a-z`, `0-9`, `-`, starting with a letter, and no key that the strict reader reserves. The empty name is the system's own. */
+export const AGENT_PATTERN: RegExp = /^(?!(?:constructor|prototype)$)[a-z][a-z0-9-]{0,31}$/;
 
 /** The mark of a thing after one more change. */
 export function summed(before: Mark | undefined, change: Mark): Mark {
@@ -45,7 +45,10 @@ export function trustedTo(mark: Mark, trust: number): Mark {
   return trust < (mark.trust ?? TRUST_MAX) ? { ...mark, trust } : mark;
 }
 
-/** As `summed`, for a change that leaves the value as it is: to agree with it is no new evidence for it. */
+/**
+ * As `summed`, for a change after which something of what was there still counts: it adds to it, or leaves it as it is. What many
+ * made is trusted as the least of them, and to agree with a value is no new evidence for it.
+ */
 export function affirmed(before: Mark | undefined, change: Mark): Mark {
   return trustedTo(summed(before, change), leastTrust([before]));
 }

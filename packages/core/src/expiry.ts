@@ -63,7 +63,10 @@ function areKept(
   return schema.rules.every((rule) => {
     if (rule.sort !== 'invariant' || !rule.reads.some((index) => changed.includes(index))) return true;
     try {
-      const views = { before: viewsOf(schema, before, rule.reads), after: viewsOf(schema, after, rule.reads) };
+      const views = {
+        before: viewsOf(schema, before, rule.reads, rule.undeclared),
+        after: viewsOf(schema, after, rule.reads, rule.undeclared),
+      };
       return isFine(rule.check({ ...views, agent: '', role: '', touched }));
     } catch {
       return false;

@@ -302,8 +302,8 @@ function ask(trial: Trial, rule: CompiledRule): readonly (readonly [string, Refu
   const { schema, cells, role } = trial.bench;
   try {
     const answer: RuleAnswer = rule.check({
-      before: viewsOf(schema, cells, rule.reads),
-      after: viewsOf(schema, trial.cells, rule.reads),
+      before: viewsOf(schema, cells, rule.reads, rule.undeclared),
+      after: viewsOf(schema, trial.cells, rule.reads, rule.undeclared),
       agent: trial.agent,
       role,
       touched: Object.freeze(trial.touched),

@@ -5,6 +5,7 @@ import { timersOf } from './expiry.ts';
 import { counter } from './kinds/counter.ts';
 import { group } from './kinds/group.ts';
 import { growSet } from './kinds/grow-set.ts';
+import { log } from './kinds/log.ts';
 import { map } from './kinds/map.ts';
 import { multi } from './kinds/multi.ts';
 import { owned } from './kinds/owned.ts';
@@ -37,7 +38,7 @@ describe('provenance', () => {
     expect(provenanceOf(team.space, '/m/other')).toBeUndefined();
     expect(provenanceOf(team.space, '/nothing')).toBeUndefined();
     team.ask('a', { m: { at: { l: { set: 'u' } } } });
-    expect(provenanceOf(team.space, '/m')).toMatchObject({ agent: 'a', trust: 100 });
+    expect(provenanceOf(team.space, '/m')).toMatchObject({ agent: 'a', trust: 20 });
     expect(provenanceOf(team.space, '/m/k')).toMatchObject({ agent: 'b', trust: 20 });
   });
 
@@ -77,6 +78,30 @@ describe('provenance', () => {
     expect(provenanceOf(team.space, '/m/k')).toMatchObject({ agent: 'b', trust: 0 });
     team.ask('a', { y: { set: 'checked' } });
     expect(provenanceOf(team.space, '/y')).toMatchObject({ agent: 'a', trust: 100 });
+  });
+
+  test('[TRS1] a premise on what many made is trusted as the least of them', () => {
+    const fields = {
+      n: counter(),
+      l: log(text, { keep: 9 }),
+      m: map(cas(text), { cap: 9 }),
+      w: cas(text),
+      v: cas(text),
+      u: cas(text),
+    };
+    const team = smallTeam({ fields, roles }, AGENTS);
+    team.ask('c', { n: { inc: 1000 }, l: { append: ['rumour'] }, m: { at: { k: { set: 'rumour' } } } });
+    team.ask('a', { n: { inc: 1 }, l: { append: ['fact'] }, m: { at: { j: { set: 'fact' } } } });
+    for (const [premise, to] of [
+      ['/n', 'w'],
+      ['/l', 'v'],
+      ['/m', 'u'],
+    ] as const) {
+      team.round({ agent: 'a', patch: { [to]: { set: 'x' } }, premises: [premise] });
+      expect([premise, provenanceOf(team.space, `/${to}`)?.trust]).toEqual([premise, 0]);
+    }
+    team.round({ agent: 'a', patch: { w: { set: 'y' } }, premises: ['/m/j'] });
+    expect(provenanceOf(team.space, '/w')).toMatchObject({ trust: 100 });
   });
 
   test('[TRS2] to agree with a value does not raise its trust', () => {

@@ -149,7 +149,8 @@ describe('seal', () => {
     expect(isDue(team.space, join('a', 'first'))).toBe(false);
     expect(isDue(team.space, join('a', 's', 'boss'))).toBe(false);
     expect(isDue(team.space, join('a', 'bad"session'))).toBe(false);
-    expect(isDue(smallTeam({ fields }).space, join('Bad"Name'))).toBe(false);
+    for (const odd of ['Bad"Name', 'constructor', 'prototype']) expect(isDue(smallTeam({ fields }).space, join(odd))).toBe(false);
+    expect(isDue(smallTeam({ fields }).space, join('constructors'))).toBe(true);
     const left = seal(team.space, { term: 1, events: [{ kind: 'leave', agent: 'a', incarnation: 1 }], proposals: [] });
     expect(isDue(left.space, join('d'))).toBe(false);
     expect(isDue(left.space, join('a'))).toBe(true);

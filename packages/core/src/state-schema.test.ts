@@ -372,8 +372,12 @@ describe('projections', () => {
 
   test('[PRJ3] a projection above its limit is an error with a hint, never cut', () => {
     const team = smallTeam(definition as unknown as Parameters<typeof smallTeam>[0]);
-    expect(() => project(team.space, { agent: 'b', role: 'agent', focus: '' }, 10)).toThrow(
-      expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining('slice') as string }),
-    );
+    const reader = { agent: 'b', role: 'agent', focus: '' };
+    const whole = project(team.space, reader, 10_000);
+    expect(project(team.space, reader, whole.length)).toBe(whole);
+    for (const charsMax of [10, whole.length - 1])
+      expect(() => project(team.space, reader, charsMax)).toThrow(
+        expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining('slice') as string }),
+      );
   });
 });

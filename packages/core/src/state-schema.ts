@@ -91,6 +91,8 @@ export type CompiledRule = {
   readonly name: string;
   readonly sort: 'invariant' | 'transition' | 'protected';
   readonly reads: readonly number[];
+  /** What the views of the rule inherit: fields that it does not declare throw when they are read. */
+  readonly undeclared: object;
   readonly check: (context: RuleContext<{ readonly [name: string]: unknown }>) => RuleAnswer;
 };
 
@@ -317,8 +319,20 @@ function compileRules(
           throw invalid(path, `${name} reads ${read}, which is no field`, `The fields are ${[...indexOf.keys()].join(', ')}.`);
         return index;
       });
-      return { name, sort, reads, check: rule.check as CompiledRule['check'] };
+      return { name, sort, reads, undeclared: undeclaredBy(rule.reads, indexOf), check: rule.check as CompiledRule['check'] };
     });
+}
+
+/** A rule that read a field which it does not declare would not be asked when that field changes. */
+function undeclaredBy(reads: readonly string[], indexOf: ReadonlyMap<string, number>): object {
+  const others = [...indexOf.keys()].filter((name) => !reads.includes(name));
+  const traps = others.map((name) => {
+    const get = (): never => {
+      throw invalid('', `it reads ${name}, which it does not declare`, `Add ${name} to its reads.`);
+    };
+    return [name, { get }] as const;
+  });
+  return Object.create(null, Object.fromEntries(traps)) as object;
 }
 
 function checkStart(schema: StateSchema): void {
@@ -328,17 +342,15 @@ function checkStart(schema: StateSchema): void {
     throw invalid(`/fields/${schema.names[fault.index] as string}`, 'it cannot be computed on the initial state', fault.hint);
   for (const rule of schema.rules) {
     if (rule.sort !== 'invariant') continue;
-    const views = viewsOf(schema, cells, rule.reads);
+    const views = viewsOf(schema, cells, rule.reads, rule.undeclared);
     let answer: RuleAnswer;
     try {
       answer = rule.check({ before: views, after: views, agent: '', role: '', touched: [] });
     } catch (cause) {
-      throw invalid(
-        `/invariants/${rule.name}`,
-        `${rule.name} throws on the initial state`,
-        'A rule may read only the fields that it declares.',
-        cause,
-      );
+      const { message, hint } =
+        cause instanceof OplusError ? cause : { message: 'it throws on the initial state', hint: undefined };
+      const fix = hint ?? 'A rule answers on every state: true, a text, or a list of what is wrong.';
+      throw invalid(`/invariants/${rule.name}`, `${rule.name}: ${message}`, fix, cause);
     }
     if (!isFine(answer)) {
       throw invalid(

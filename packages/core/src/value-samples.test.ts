@@ -14,10 +14,7 @@ const TYPES: { readonly [name: string]: z.ZodType } = {
     .string()
     .regex(/^[A-Z]{3}-\d{2}$/)
     .max(6),
-  dated: z
-    .string()
-    .regex(/^\d{2}\-\d{2}[a\_]$/)
-    .max(6),
+  dated: z.string().regex(new RegExp('^\\d{2}\\-\\d{2}[a\\_]$')).max(6),
   digit: z.int().min(0).max(9),
   high: z.int().min(1000).max(1002),
   share: z.number().min(0).max(1),

@@ -11,13 +11,14 @@ import type { Computed } from './kinds/derived.ts';
 import { readReduced } from './laws/reduced-state.ts';
 import type { StateSchema } from './state-schema.ts';
 
-/** The views of some fields of a state, settled, as rules read them. */
+/** The views of some fields of a state, settled, as rules read them. `inherited` is what other names give. */
 export function viewsOf(
   schema: StateSchema,
   cells: readonly unknown[],
   reads: readonly number[],
+  inherited: object = Object.prototype,
 ): { readonly [name: string]: unknown } {
-  const views: { [name: string]: unknown } = {};
+  const views = Object.create(inherited) as { [name: string]: unknown };
   for (const index of reads) {
     const kind = schema.kinds[index] as FieldKind;
     const cell = cells[index];

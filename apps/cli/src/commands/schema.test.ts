@@ -93,8 +93,12 @@ describe('oplus schema', () => {
       expect(head['x-state'].digest).toBe((JSON.parse(plain.stdout) as Explained).digest);
       const file = join(cwd, 'board.json');
       await writeFile(file, contract.stdout);
-      const asked = await oplus(['schema', 'explain', file], { cwd });
-      expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining('is code: give it in checks') as string });
+      const read = await oplus(['schema', 'explain', file, '--json'], { cwd });
+      const [again, first] = [read, plain].map(({ stdout }) => JSON.parse(stdout) as Explained & { readonly rules: unknown });
+      expect([again?.digest, again?.rules]).toEqual([first?.digest, first?.rules]);
+      expect(again?.fields.map(({ path }) => path).toSorted()).toEqual(first?.fields.map(({ path }) => path).toSorted());
+      const checked = await oplus(['schema', 'check', file], { cwd });
+      expect(checked.stdout).toMatch(/^not measured {2}stock is never negative: /m);
       const patch = await oplus(['schema', 'json', board, '--patch', '--role', 'hand', '--json'], { cwd });
       expect(Object.keys((JSON.parse(patch.stdout) as { readonly properties: object }).properties)).toEqual(['stock', 'tasks']);
     }));
@@ -109,6 +113,20 @@ describe('oplus schema', () => {
       expect(await said('explain', 'warehouse', '--path', '/shelve')).toEqual([
         2,
         expect.stringContaining('Did you mean /shelves?'),
+      ]);
+      expect(await said('json', board, '--patch', '--role', 'hnd')).toEqual([2, expect.stringContaining('Did you mean hand?')]);
+      await writeFile(
+        join(cwd, 'two.mjs'),
+        'const of = { version: 1, fields: {} };\nexport const one = { name: "one", ...of }, two = { name: "two", ...of };\n',
+      );
+      expect(await said('check', './two.mjs')).toEqual([2, expect.stringContaining('two.mjs#one')]);
+      expect(await said('check', './two.mjs#two')).toEqual([3, expect.stringContaining('a state without fields')]);
+      await writeFile(join(cwd, 'slip.mjs'), 'export const x = { name: "x", version: 1, fieldz: {} };\n');
+      expect(await said('check', './slip.mjs')).toEqual([3, expect.stringContaining('at: /fields')]);
+      await writeFile(join(cwd, 'odd.mjs'), 'export const x = 1;\nundefined.keep;\n');
+      expect(await said('check', './odd.mjs')).toEqual([
+        2,
+        expect.stringMatching(/TypeError: Cannot read.*\n {2}at: .*odd\.mjs:2/),
       ]);
       expect(await said('check', './nothing.ts')).toEqual([2, expect.stringContaining('there is no such file')]);
       await writeFile(join(cwd, 'empty.mjs'), 'export const x = 1;\n');

@@ -4,12 +4,12 @@
 import { nearestWord } from '@oplus/agent';
 import { confluenceOf, contractOf, explainState, OplusError, patchSchemaOf, toldLine } from '@oplus/core';
 import type { Confluence, FieldExplanation, Json, StateSchema } from '@oplus/core';
-import { schemaOf } from '../definition.ts';
+import { definitionOf } from '../definition.ts';
 import type { Colours, Terminal } from '../terminal.ts';
 
 /** Kind, cap, grade and why, verbs, and what happens when two write at once: of every field, or of one and all below it. */
 export async function explainCommand(terminal: Terminal, name: string, options: { readonly path?: string }): Promise<number> {
-  const schema = await schemaOf(name);
+  const { schema } = await definitionOf(name);
   const explained = explainState(schema);
   const fields = explained.filter(({ path }) => isWithin(path, options.path ?? ''));
   if (fields.length === 0) {
@@ -23,19 +23,23 @@ export async function explainCommand(terminal: Terminal, name: string, options: 
     });
   }
   const { name: state, version, digest, bytesMax } = schema;
+  const rules = options.path === undefined ? rulesOf(schema) : [];
   if (terminal.isJson) {
-    terminal.json({ v: 1, ok: true, state, version, digest, bytesMax, fields });
+    terminal.json({ v: 1, ok: true, state, version, digest, bytesMax, fields, rules });
     return 0;
   }
   terminal.out(`${terminal.colour.bold(state)} version ${version}, at most ${bytesMax} bytes, schema ${schema.id}`);
   for (const field of fields) for (const line of linesOf(field, terminal.colour)) terminal.out(line);
+  if (rules.length > 0) terminal.out('');
+  for (const { sort, name: rule, reads } of rules)
+    terminal.out(`${terminal.colour.bold(sort)}  ${rule}, by ${reads.map((read) => `/${read}`).join(', ')}`);
   return 0;
 }
 
 /** Loads the definition and searches each invariant for two patches that break it together. Always 0 for one that loads. */
 export async function checkCommand(terminal: Terminal, name: string, options: { readonly states: number }): Promise<number> {
-  const schema = await schemaOf(name);
-  const invariants = confluenceOf(schema, options.states);
+  const { schema, isContract } = await definitionOf(name);
+  const invariants = isContract ? notMeasured(schema) : confluenceOf(schema, options.states);
   const grades = gradesOf(schema);
   if (terminal.isJson) {
     terminal.json({ v: 1, ok: true, state: schema.name, version: schema.version, digest: schema.digest, grades, invariants });
@@ -56,11 +60,37 @@ export async function contractCommand(
   name: string,
   options: { readonly patch?: boolean; readonly role?: string },
 ): Promise<number> {
-  const schema = await schemaOf(name);
-  const document = options.patch === true ? patchSchemaOf(schema, options.role) : contractOf(schema);
+  const { schema } = await definitionOf(name);
+  const { role } = options;
+  if (role !== undefined && !schema.roles.has(role)) {
+    const roles = [...schema.roles.keys()];
+    const near = nearestWord(role, roles);
+    throw new OplusError('USAGE', `no role is called ${role.slice(0, 64)}`, {
+      hint: near === undefined ? `The roles are ${roles.join(', ')}.` : `Did you mean ${near}?`,
+    });
+  }
+  const document = options.patch === true ? patchSchemaOf(schema, role) : contractOf(schema);
   if (terminal.isJson) terminal.json(document);
   else terminal.out(JSON.stringify(document, null, 2));
   return 0;
+}
+
+type ShownRule = { readonly sort: string; readonly name: string; readonly reads: readonly string[] };
+
+/** The rules over fields: invariants, transitions, and what protects a field from being erased. */
+function rulesOf({ rules, protections, names }: StateSchema): readonly ShownRule[] {
+  return [...rules, ...protections.values()].map(({ sort, name, reads }) => ({
+    sort: sort === 'protected' ? 'protection of' : sort,
+    name: sort === 'protected' ? `/${name}` : name,
+    reads: reads.map((index) => names[index] as string),
+  }));
+}
+
+/** The checks of a contract are code, and not there. */
+function notMeasured({ rules }: StateSchema): readonly Confluence[] {
+  return rules
+    .filter(({ sort }) => sort === 'invariant')
+    .map(({ name }) => ({ invariant: name, states: 0, pairs: 0, verdict: 'not measured' }));
 }
 
 function isWithin(path: string, above: string): boolean {

@@ -90,7 +90,7 @@ describe('what-if', () => {
     [['--field', '/shelves'], 'is not a change of a field', '/shelves/*=lww'],
     [['--field', '/shelves={"cap":'], 'is not a change of a field', '/shelves/*=lww'],
     [['--field', '/shelves/*=lwww'], 'no kind of this package is called lwww', 'README'],
-    [['--field', '/received=cas'], 'does not take these options', 'README'],
+    [['--field', '/received=cas'], 'cannot be altered so', 'README'],
     [['--definition', './missing.ts'], 'there is no such file', 'skill'],
   ])('[CLI12] [CLI30] what-if %j is wrong usage, with a way out', async (args, message, hint) => {
     const { code, stdout, stderr } = await whatIf(...args);

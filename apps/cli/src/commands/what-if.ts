@@ -5,7 +5,7 @@ import { coursesAfter, fieldsApart, OplusError, pointer, unbornCourses } from '@
 import type { Courses, Difference, StateSchema } from '@oplus/core';
 import { alteredState, readAlteration } from '../alteration.ts';
 import { taskOf } from '../catalogue.ts';
-import { schemaOf } from '../definition.ts';
+import { definitionOf } from '../definition.ts';
 import { EXIT_FINDING } from '../failure.ts';
 import { UNFINISHED, withHistory } from '../history.ts';
 import type { History, HistoryOptions } from '../history.ts';
@@ -51,7 +51,13 @@ const DIFFERENCES_MAX = 100;
 const DIFFERENCES_SHOWN = 5;
 
 async function alteredOf({ run, schema }: History, { field, definition }: WhatIfOptions): Promise<StateSchema> {
-  if (definition !== undefined) return schemaOf(definition);
+  if (definition !== undefined) {
+    const { schema, isContract } = await definitionOf(definition);
+    if (!isContract) return schema;
+    throw new OplusError('USAGE', 'a contract holds no rules to decide by', {
+      hint: 'Name the module that exports the definition.',
+    });
+  }
   return alteredState(taskOf(run.task).definition, schema, field.map(readAlteration));
 }
 

@@ -53,6 +53,15 @@ describe('claim', () => {
     expect(JSON.stringify(team.state)).not.toContain('fence');
   });
 
+  test('[CLM3] two grants of one round have two fencing numbers', () => {
+    const one = smallTeam({ fields: { x: claim() } });
+    one.round({ agent: 'a', patch: { x: { claim: true } } });
+    const both = smallTeam({ fields: { x: claim() } });
+    both.round({ agent: 'a', patch: { x: { claim: true } } }, { agent: 'a', patch: { x: { handoff: { to: 'b' } } } });
+    const fences = [one, both].map(({ space }) => (viewsOfSpace(space)['x'] as ClaimView).fence);
+    expect(fences).toEqual([1, 2]);
+  });
+
   test('[CLM4] a release leaves its outcome for the next holder', () => {
     const team = smallTeam({ fields: { x: claim({ outcomeCharsMax: 10 }) } });
     team.ask('a', { x: { claim: true } });

@@ -154,9 +154,11 @@ function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt, leaseMs:
   const { agent } = attempt;
   const { holder, fence } = cell;
   const mark = summed(cell.mark, attempt.mark);
+  // Two grants of one round have one revision, and two fencing numbers.
+  const granted = Math.max(mark.revision, fence + 1);
   if (op.verb === 'claim') {
     if (holder === agent) attempt.note(path, { kind: 'unchanged' });
-    if (holder === undefined) return { holder: agent, fence: mark.revision, last: cell.last, mark };
+    if (holder === undefined) return { holder: agent, fence: granted, last: cell.last, mark };
     if (holder !== agent) attempt.refuse(path, held(holder, agent, leaseMs));
     return cell;
   }
@@ -169,7 +171,7 @@ function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt, leaseMs:
     return cell;
   }
   if (op.verb === 'release') return { holder: undefined, fence, last: ended(agent, 'released', op.outcome), mark };
-  return { holder: op.to, fence: mark.revision, last: ended(agent, 'handed over'), mark };
+  return { holder: op.to, fence: granted, last: ended(agent, 'handed over'), mark };
 }
 
 /** Ends the holding that the token names, unless another one, or none, stands there now. */

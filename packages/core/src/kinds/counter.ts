@@ -7,7 +7,7 @@
  * Numeric Invariants", for the kinds of bounded counters. SPEC: CNT1-CNT3, QTA1-QTA2.
  */
 import { changed } from '../change.ts';
-import { summed } from '../dot.ts';
+import { affirmed } from '../dot.ts';
 import type { Field, FieldKind, Grade } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
@@ -42,6 +42,9 @@ export function quota(options: AdmitOptions | EscrowOptions): Field<number, Coun
 type Sum = MarkedValue<number>;
 type SumOp = { readonly inc: number };
 
+/** Largest step: no single proposal brings a sum to the edge of safe integers, where the order would decide. */
+const INC_MAX = 1_000_000_000;
+
 function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start: number }, grade: Grade): FieldKind<Sum, SumOp> {
   const { lo, hi } = integerRange(name, options);
   const start = options.start;
@@ -54,8 +57,12 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, name, ['inc'], path, complain);
       if (read === undefined) return undefined;
-      if (isInteger(read.value)) return { inc: read.value };
-      complain(path, malformed(name, 'inc takes a signed whole number below 2^53.', read.value));
+      if (isInteger(read.value) && Math.abs(read.value) <= INC_MAX) return { inc: read.value };
+      if (isInteger(read.value)) {
+        complain(path, outOfBounds(name, INC_MAX, read.value, `inc takes at most ${INC_MAX} at a time, up or down.`));
+        return undefined;
+      }
+      complain(path, malformed(name, 'inc takes a signed whole number.', read.value));
       return undefined;
     },
     weigh: () => 1,
@@ -73,7 +80,7 @@ function sum(name: 'counter' | 'quota', options: RangeOptions & { readonly start
         );
         return cell;
       }
-      return { value, mark: summed(cell.mark, attempt.mark) };
+      return { value, mark: affirmed(cell.mark, attempt.mark) };
     },
     withoutEcho: (_, op) => (op.inc === 0 ? undefined : op),
     write: (op) => ({ inc: op.inc }),

@@ -11,7 +11,7 @@
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { AGENT_PATTERN, decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, AGENT_PATTERN, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -202,7 +202,7 @@ function withinCap(bounds: Bounds, cell: Escrow, after: Escrow, path: string, at
     const hint = `At most ${bounds.cap} agents hold shares; one goes when it is spent.`;
     attempt.refuse(path, outOfBounds('escrow', cell.shares.size, after.shares.size, hint));
   }
-  return { ...after, mark: summed(cell.mark, attempt.mark) };
+  return { ...after, mark: affirmed(cell.mark, attempt.mark) };
 }
 
 function overdrawn(share: Share, by: number): ReturnType<typeof outOfBounds> {

@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import type { Attempt, Field, FieldKind } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen } from '../json.ts';
@@ -78,7 +78,7 @@ function fold(cap: number, cell: GrownSet, op: ValueLists, path: string, attempt
     );
     return cell;
   }
-  return live === cell.live ? cell : { live, mark: summed(cell.mark, attempt.mark) };
+  return live === cell.live ? cell : { live, mark: affirmed(cell.mark, attempt.mark) };
 }
 
 function valuesOf(cell: GrownSet): readonly Json[] {

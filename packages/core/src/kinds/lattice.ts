@@ -7,7 +7,7 @@
  * Replicated Data Types", for states that merge by join. SPEC: LAT1-LAT6.
  */
 import { changed } from '../change.ts';
-import { summed } from '../dot.ts';
+import { affirmed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -99,7 +99,7 @@ function fold(order: Order, cell: Lattice, op: LatticeOp, path: string, attempt:
     return cell;
   }
   if (value !== op.advance) attempt.note(path, superseded(cell.mark?.agent ?? '', value));
-  return { value, mark: summed(cell.mark, attempt.mark) };
+  return { value, mark: affirmed(cell.mark, attempt.mark) };
 }
 
 function joined(order: Order, a: string, b: string): string {

@@ -11,7 +11,7 @@ import type { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Field, FieldKind, Grade } from '../field-kind.ts';
 import { readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -150,7 +150,7 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
       attempt.refuse(path, outOfBounds('log', orderedSize(cell.entries), { append: op.append.length }, hint));
       return cell;
     }
-    return entries === cell.entries ? cell : cellOf(entries, ids, { ...cell, mark: summed(cell.mark, attempt.mark) });
+    return entries === cell.entries ? cell : cellOf(entries, ids, { ...cell, mark: affirmed(cell.mark, attempt.mark) });
   }
 
   function decode(stored: Json): LogCell {

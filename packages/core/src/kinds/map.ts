@@ -11,7 +11,7 @@ import { keyedChanges } from '../change.ts';
 import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
 import type { Attempt, Complain, Settling, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
@@ -218,7 +218,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     }
     return live === cell.live && graves === cell.graves
       ? cell
-      : { live, graves, pasts, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+      : { live, graves, pasts, mark: isChanged ? affirmed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function below(cell: MapCell, path: string): readonly (readonly [string, unknown])[] {
@@ -229,7 +229,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     const before = trieAt(cell.live, key);
     const after = before === undefined ? before : child.expire?.(before, rest, expiry);
     if (after === before) return cell;
-    return { ...cell, live: trieWith(cell.live, key, after), mark: summed(cell.mark, expiry.mark) };
+    return { ...cell, live: trieWith(cell.live, key, after), mark: affirmed(cell.mark, expiry.mark) };
   }
 
   function assign(cell: MapCell, change: Change, path: string, complain: Complain): Json | undefined {

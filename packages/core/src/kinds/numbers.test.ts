@@ -55,6 +55,14 @@ describe('counter and quota', () => {
     expect(outcomesOf(team.ask('a', { x: { inc: 0 } }))).toEqual({ '/x': 'unchanged' });
   });
 
+  test('[CNT3] no single increment is greater than 1,000,000,000 either way', () => {
+    const team = smallTeam({ fields: { n: counter() } });
+    for (const inc of [1_000_000_001, -1_000_000_001, Number.MAX_SAFE_INTEGER])
+      expect(codesOf(team.ask('a', { n: { inc } }))).toEqual(['bound']);
+    expect(codesOf(team.ask('a', { n: { inc: -1_000_000_000 } }))).toEqual(['committed']);
+    expect(team.state).toEqual({ n: -1_000_000_000 });
+  });
+
   test('[CNT3] a sum beyond what a double can hold is refused', () => {
     const team = smallTeam({ fields: { x: counter({ start: Number.MAX_SAFE_INTEGER - 1 }) } });
     expect(codesOf(team.ask('a', { x: { inc: 1 } }))).toEqual(['committed']);

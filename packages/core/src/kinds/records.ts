@@ -11,7 +11,7 @@ import { keyedChanges } from '../change.ts';
 import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import type {
   Attempt,
   Complain,
@@ -282,7 +282,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     }
     return live === cell.live && graves === cell.graves
       ? cell
-      : { live, graves, mark: isChanged ? summed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
+      : { live, graves, mark: isChanged ? affirmed(cell.mark, attempt.mark) : cell.mark, born: cell.born, untidy };
   }
 
   function below(cell: RecordsCell, path: string): readonly (readonly [string, Row])[] {
@@ -293,7 +293,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     const before = trieAt(cell.live, id);
     const after = before === undefined ? before : row.expire(before, rest, expiry);
     if (after === undefined || after === before) return cell;
-    return { ...cell, live: trieWith(cell.live, id, after), mark: summed(cell.mark, expiry.mark) };
+    return { ...cell, live: trieWith(cell.live, id, after), mark: affirmed(cell.mark, expiry.mark) };
   }
 
   function assign(cell: RecordsCell, change: Change, path: string, complain: Complain): Json | undefined {

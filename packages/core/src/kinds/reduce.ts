@@ -7,7 +7,7 @@
  * is. SPEC: RED1-RED8.
  */
 import { changed } from '../change.ts';
-import { summed } from '../dot.ts';
+import { affirmed } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind.ts';
 import { isOfType, readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -120,7 +120,7 @@ function write({ updates }: ReduceOp): Json {
 }
 
 function after(cell: Reduced, value: Json, path: string, attempt: Attempt): Reduced {
-  if (!sameJson(value, cell.value)) return { value, mark: summed(cell.mark, attempt.mark) };
+  if (!sameJson(value, cell.value)) return { value, mark: affirmed(cell.mark, attempt.mark) };
   attempt.note(path, { kind: 'unchanged' });
   return cell;
 }

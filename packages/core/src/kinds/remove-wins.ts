@@ -10,7 +10,7 @@
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { affirmed, decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import type { Attempt, Field, FieldKind, Grade } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical } from '../json.ts';
@@ -112,8 +112,7 @@ function fold(cap: number, cell: RevocableSet, op: ValueLists, path: string, att
     return cell;
   }
   if (live === cell.live && graves === cell.graves) return cell;
-  const isAgreed = graves === cell.graves && live.size === cell.live.size;
-  const mark = isAgreed ? affirmed(cell.mark, attempt.mark) : summed(cell.mark, attempt.mark);
+  const mark = affirmed(cell.mark, attempt.mark);
   return { live, graves, mark, born: cell.born };
 }
 

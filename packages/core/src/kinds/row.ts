@@ -4,7 +4,7 @@
 import { keyedChanges } from '../change.ts';
 import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
 import { declared, restrictionsOf } from '../field-kind.ts';
@@ -187,7 +187,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     }
     return cells === undefined
       ? row
-      : { birth: row.birth, past: row.past, mark: isChanged ? summed(row.mark, attempt.mark) : row.mark, cells, texts };
+      : { birth: row.birth, past: row.past, mark: isChanged ? affirmed(row.mark, attempt.mark) : row.mark, cells, texts };
   }
 
   function settle(row: Row, path: string, settling: Settling): Row {
@@ -208,7 +208,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     if (after === undefined || after === before) return row;
     const texts = row.texts.slice();
     texts[index] = undefined;
-    return { ...row, cells: row.cells.with(index, after), texts, mark: summed(row.mark, expiry.mark) };
+    return { ...row, cells: row.cells.with(index, after), texts, mark: affirmed(row.mark, expiry.mark) };
   }
 
   function assign(row: Row, change: Change, path: string, complain: Complain): JsonObject | undefined {

@@ -8,7 +8,7 @@
 import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { affirmed, decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Field, FieldKind } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -88,13 +88,11 @@ const VERBS = ['add', 'remove'] as const;
 
 function fold(cap: number, cell: ElementSet, op: ValueLists, path: string, attempt: Attempt): ElementSet {
   let live = cell.live;
-  let isRepeated = true;
   for (const [at, value] of op.remove.entries()) live = removed(live, value, `${path}/remove/${at}`, attempt);
   for (const [at, value] of op.add.entries()) {
     const key = canonical(value);
     const element = trieAt(live, key);
     if (element !== undefined) attempt.note(`${path}/add/${at}`, { kind: 'unchanged' });
-    else isRepeated = false;
     live = trieWith(live, key, withAdd(element, value, attempt));
   }
   if (live.size > cap && live.size > cell.live.size) {
@@ -104,9 +102,7 @@ function fold(cap: number, cell: ElementSet, op: ValueLists, path: string, attem
     );
     return cell;
   }
-  if (live === cell.live) return cell;
-  const isAgreed = isRepeated && live.size === cell.live.size;
-  return { live, mark: isAgreed ? affirmed(cell.mark, attempt.mark) : summed(cell.mark, attempt.mark) };
+  return live === cell.live ? cell : { live, mark: affirmed(cell.mark, attempt.mark) };
 }
 
 function removed(live: Trie<Element>, value: Json, path: string, attempt: Attempt): Trie<Element> {

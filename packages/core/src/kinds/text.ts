@@ -13,7 +13,7 @@
 import { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark, summed } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
@@ -136,7 +136,7 @@ export function text(options: TextOptions): Field<string, TextIntent> {
       );
       return cell;
     }
-    return bounded({ body, mark: summed(cell.mark, attempt.mark), floor: cell.floor }, cell, charsMax, attempt);
+    return bounded({ body, mark: affirmed(cell.mark, attempt.mark), floor: cell.floor }, cell, charsMax, attempt);
   }
 }
 

@@ -8,7 +8,7 @@
 import type { z } from 'zod';
 import type { Dot, Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Settling, Field, FieldKind } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -85,7 +85,7 @@ export function topK<T extends Json>(of: z.ZodType<T>, options: TopKOptions): Fi
       asked = { key, at, dot: attempt.mark, before: asked };
     }
     if (asked === cell.asked) return cell;
-    return cellOf(entries, entries === cell.entries ? cell.mark : summed(cell.mark, attempt.mark), asked);
+    return cellOf(entries, entries === cell.entries ? cell.mark : affirmed(cell.mark, attempt.mark), asked);
   }
 
   function settle(cell: TopCell, path: string, settling: Settling): TopCell {

@@ -10,7 +10,7 @@
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
@@ -186,7 +186,7 @@ function fold(rule: VoteRule, cell: Vote, op: VoteOp, path: string, attempt: Att
     );
   });
   const ballots = after === undefined ? trieWithout(cell.ballots, agent) : trieWith(cell.ballots, agent, after);
-  return { ballots, tally, decision: cell.decision, mark: summed(cell.mark, attempt.mark) };
+  return { ballots, tally, decision: cell.decision, mark: affirmed(cell.mark, attempt.mark) };
 }
 
 /** The option that alone has most weight, if that is enough. */

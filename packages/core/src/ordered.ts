@@ -108,7 +108,7 @@ export function orderedOf<V>(entries: Iterable<readonly [string, V]>): Ordered<V
  * its life: texts and digests are kept.
  */
 export function orderedDigest<V>(map: Ordered<V>, textOf: (value: V) => string, sha256: Sha256): string {
-  const due = map === undefined ? [] : [map];
+  const due: Ordered<V>[] = [map];
   for (let node = due.at(-1); node !== undefined; node = due.at(-1)) {
     const { left, right, item } = node;
     if (left !== undefined && left.digest === undefined) due.push(left);

@@ -5,7 +5,7 @@ import { isJsonObject } from './json.ts';
 import { cas } from './kinds/register.ts';
 import { log } from './kinds/log.ts';
 import { set } from './kinds/set.ts';
-import { strictSubset, strictValue, withoutOptionalNulls } from './strict-subset.ts';
+import { acceptsNull, strictSubset, strictValue, withoutOptionalNulls } from './strict-subset.ts';
 import { samplesOf } from './value-samples.ts';
 import { valueType } from './value-type.ts';
 
@@ -52,5 +52,46 @@ describe('the strict subset', () => {
         expect(held).toEqual(kind.name === 'cas' ? value : [value]);
       }
     }
+  });
+
+  test('[STS1] an object is closed, and of its keys the optional ones alone take null', () => {
+    expect(strictSubset(valueType(one as unknown as z.ZodType<Json>, 'x').jsonSchema)).toEqual({
+      type: 'object',
+      properties: {
+        kind: { type: 'string', enum: ['one'] },
+        x: { anyOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'null' }] },
+      },
+      required: ['kind', 'x'],
+      additionalProperties: false,
+    });
+  });
+
+  test('[STS2][STS3] a key that is left out is null in the strict form, and left out again; other nulls stay', () => {
+    const schema = valueType(
+      z.strictObject({ a: small.nullable(), b: small.optional() }) as unknown as z.ZodType<Json>,
+      'x',
+    ).jsonSchema;
+    expect(strictValue(schema, { a: null })).toEqual({ a: null, b: null });
+    expect(withoutOptionalNulls(schema, { a: null, b: null })).toEqual({ a: null });
+    expect(withoutOptionalNulls(schema, { a: 1, b: 2 })).toEqual({ a: 1, b: 2 });
+    const strict = { type: 'object', properties: { kind: { type: 'string' } }, required: ['kind'] };
+    expect(withoutOptionalNulls(strict, { kind: null })).toEqual({ kind: null });
+  });
+
+  test.each<[boolean, Json]>([
+    [true, { type: 'null' }],
+    [true, { const: null }],
+    [true, { type: ['integer', 'null'] }],
+    [true, { enum: [1, null] }],
+    [true, { anyOf: [{ type: 'integer' }, { type: 'null' }] }],
+    [true, { oneOf: [{ type: 'integer' }, { const: null }] }],
+    [false, { type: 'integer' }],
+    [false, { const: 0 }],
+    [false, { type: ['integer', 'string'] }],
+    [false, { enum: [1, 2] }],
+    [false, { anyOf: [{ type: 'integer' }, { type: 'string' }] }],
+    [false, true],
+  ])('[STS2] whether null is of a schema: %s for %j', (isSo, schema) => {
+    expect(acceptsNull(schema)).toBe(isSo);
   });
 });

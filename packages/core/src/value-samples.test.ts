@@ -64,6 +64,13 @@ describe('samples of a type', () => {
     for (const type of types) expect(samplesOf(valueType(type as z.ZodType<string>, 'x').jsonSchema, 3)).toEqual([]);
   });
 
+  test('[SMP1] [SMP3] open bounds are bounds too', () => {
+    const open = valueType(z.int().gt(3).lt(6) as unknown as z.ZodType<string>, 'x').jsonSchema;
+    expect(open).toMatchObject({ exclusiveMinimum: 3, exclusiveMaximum: 6 });
+    expect(samplesOf(open, 9)).toEqual([5, 4]);
+    expect(cardinalityOf(open)).toBe(2);
+  });
+
   test('[SMP3] small types are counted, the rest is without end', () => {
     const of = (type: z.ZodType): number => cardinalityOf(valueType(type as z.ZodType<string>, 'x').jsonSchema);
     expect(of(z.boolean())).toBe(2);

@@ -12,6 +12,9 @@ import type { FieldSpec } from '../spec.ts';
 
 type MapSpec = { readonly kind: 'map'; readonly of: FieldSpec; readonly cap: number };
 
+const COUNTER: FieldSpec = { kind: 'counter', start: 0 };
+const LEASED: FieldSpec = { kind: 'claim', leaseMs: 100 };
+
 export function mapSample(kindOf: KindOf): SampleKind<MapSpec> {
   return {
     kind: 'map',
@@ -19,6 +22,14 @@ export function mapSample(kindOf: KindOf): SampleKind<MapSpec> {
     simple: [
       { kind: 'map', of: { kind: 'counter', start: 0 }, cap: 3 },
       { kind: 'map', of: { kind: 'map', of: { kind: 'cas', of: 'text' }, cap: 2 }, cap: 2 },
+    ],
+    later: [
+      { kind: 'map', of: { kind: 'records', cells: { n: COUNTER, x: COUNTER, y: { kind: 'claim' } }, cap: 2 }, cap: 2 },
+      {
+        kind: 'map',
+        of: { kind: 'map', of: { kind: 'records', cells: { n: COUNTER, x: { kind: 'claim' }, y: LEASED }, cap: 2 }, cap: 2 },
+        cap: 2,
+      },
     ],
     random: (choice, depth, draw) => ({ kind: 'map', of: draw(depth + 1), cap: 2 + choice.upTo(2) }),
     field: (spec) => map(kindOf(spec.of).field(spec.of), spec) as Field,

@@ -13,6 +13,10 @@ import type { FieldSpec } from '../spec.ts';
 
 type RecordsSpec = { readonly kind: 'records'; readonly cells: { readonly [name: string]: FieldSpec }; readonly cap: number };
 
+const COUNTER: FieldSpec = { kind: 'counter', start: 0 };
+const LOG: FieldSpec = { kind: 'log', of: 'text', keep: 2, order: 'stamp' };
+const TEXT: FieldSpec = { kind: 'text', charsMax: 12, start: 'abc' };
+
 export function recordsSample(kindOf: KindOf): SampleKind<RecordsSpec> {
   return {
     kind: 'records',
@@ -36,6 +40,10 @@ export function recordsSample(kindOf: KindOf): SampleKind<RecordsSpec> {
           },
         },
       },
+    ],
+    later: [
+      { kind: 'records', cells: { n: COUNTER, x: { kind: 'set', of: 'text', cap: 3 }, y: LOG }, cap: 2 },
+      { kind: 'records', cells: { n: COUNTER, x: { kind: 'multi', of: 'text', cap: 4 }, y: TEXT }, cap: 2 },
     ],
     random: (choice, depth, draw) => ({
       kind: 'records',

@@ -70,7 +70,7 @@ export async function startCrew(bus: Bus, log: LogReader, workerCount: number): 
       isOver = true;
       await working;
     },
-    audit: (reader) => audit(reader, told, replica.space()),
+    audit: (reader) => audit(reader, told, replica),
     async close() {
       isOver = true;
       await Promise.all(workers.map((worker) => worker.close()));
@@ -83,7 +83,7 @@ export async function startCrew(bus: Bus, log: LogReader, workerCount: number): 
 async function audit(
   log: LogReader,
   told: readonly Told[],
-  followed: Space,
+  replica: Replica,
 ): Promise<{ readonly terms: readonly number[]; readonly voids: number }> {
   let shard = emptyShard(new Map([[SPACE, SCHEMA]]));
   let voids = 0;
@@ -105,11 +105,25 @@ async function audit(
     }
   }
   const space = shard.spaces.get(SPACE) as Space;
+  const followed = await spaceAt(replica, space.revision);
   // Everybody was answered, so what was told and what was committed are the same, each once.
   expect(sorted(told)).toEqual(sorted(inLog));
   expect(stateJson(space)['done']).toBe(told.length);
   expect([followed.revision, followed.head, followed.state]).toEqual([space.revision, space.head, space.state]);
   return { terms, voids };
+}
+
+/** The followed space once it is at the revision, or beyond. The test's own time limit ends the wait. */
+function spaceAt(replica: Replica, revision: number): Promise<Space> {
+  return new Promise((resolve) => {
+    const look = (space: Space): void => {
+      if (space.revision < revision) return;
+      stop();
+      resolve(space);
+    };
+    const stop = replica.onChange(look);
+    look(replica.space());
+  });
 }
 
 function sorted(told: readonly Told[]): readonly string[] {

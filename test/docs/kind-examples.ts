@@ -64,7 +64,7 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
   {
     kind: 'claim',
     plain:
-      'Held by one agent at a time: a task, a lock. It can be released with a word for the next holder, handed over, or end by a lease.',
+      'Held by one agent at a time: a task, a lock. It can be released with a word for the next holder or handed over. With a lease it ends by itself when the holder has left, or has proposed nothing for that long.',
     known: 'lease with a fencing token; the token is the revision of the grant',
     code: 'claim({ leaseMs: 60_000 })',
     atOnce: [{ claim: true }, { claim: true }],
@@ -136,7 +136,7 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
   },
   {
     kind: 'vote',
-    plain: 'One ballot each; the decision is taken once, when the quorum is there, and stays.',
+    plain: 'One ballot each, which its agent may change; the decision is taken once, when the quorum is there, and stays.',
     known: 'map of ballots with a latched quorum',
     code: "vote({ options: ['merge', 'wait'], voters: 3, quorum: 2 })",
     atOnce: [{ vote: 'merge' }, { vote: 'merge' }],
@@ -159,7 +159,8 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
   },
   {
     kind: 'remove-wins',
-    plain: 'As a set, and a remove beats an add that did not know of it. For what must be revoked for good.',
+    plain:
+      'As a set, and a remove beats an add that did not know of it; who has seen the remove may add again. For permissions: in doubt, without.',
     known: 'remove-wins set, tombstones up to the horizon',
     code: 'removeWins(z.string().max(20), { cap: 16 })',
     before: [['ana', { add: ['key-1'] }]],
@@ -167,7 +168,7 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
   },
   {
     kind: 'top-k',
-    plain: 'The best k by a number in each value. What falls off is told [TOP3].',
+    plain: 'The best k values by a number in each, whoever added them. What falls off is told [TOP3].',
     known: 'top-k by a total order on immutable values',
     code: "topK(z.strictObject({ score: z.int().min(0).max(100), plan: z.string().max(20) }), { k: 1, by: 'score' })",
     atOnce: [{ add: [{ score: 60, plan: 'patch' }] }, { add: [{ score: 80, plan: 'rewrite' }] }],
@@ -202,7 +203,7 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
     kind: 'records',
     plain:
       'Rows by id with named cells. A dropped row is gone: whoever still writes to it is told, and a new row of that name is another row.',
-    known: 'rows with incarnations: id and birth dot; a drop wins over a patch',
+    known: 'rows with incarnations: id and birth dot; a drop of what one has seen wins over a later patch of it',
     code: 'records({ title: cas(z.string().max(40)), points: counter() }, { cap: 32 })',
     before: [['ana', { put: { t1: { title: { set: 'write the docs' } } } }]],
     atOnce: [{ patch: { t1: { points: { inc: 3 } } } }, { drop: ['t1'] }],
@@ -210,14 +211,15 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
   {
     kind: 'text',
     plain:
-      'A text that several edit. Give what you want replaced; edits of different places merge, of one place the second is refused.',
+      'A text that several edit. Give what you want replaced; edits of different places merge, of one place the second is refused. For prose that counts; for loose notes there is `document`.',
     known: 'sequence with edits by content on a base; overlap is detected, not glued',
     code: "text({ charsMax: 400, start: 'The team meets on Monday at nine.' })",
     atOnce: [{ replace: { find: 'Monday', with: 'Tuesday' } }, { replace: { find: 'Monday', with: 'Friday' } }],
   },
   {
     kind: 'document',
-    plain: 'Notes without a schema, under a cap of bytes. Values that are written at once contend and are shown.',
+    plain:
+      'Notes of any shape, under a cap of bytes. Values that are written at once contend and are shown. For one text that many edit there is `text`.',
     known: 'JSON CRDT (Automerge); for working notes, not for what controls',
     code: 'document({ bytesMax: 2000 })',
     atOnce: [{ merge: { port: 80, host: 'a' } }, { merge: { port: 443 } }],

@@ -26,13 +26,27 @@ const HEAD = `# Field kinds
 
 A field says once what it holds, how large it may get, and what becomes of two values that are written at once. Pick the kind whose sentence fits;
 the rest follows. *Grade A* means that the same proposals give the same value in any order and any cut into rounds; *grade B*, that inside a round no
-order matters, and across rounds the log decides and remembers [T1] [T2]. \`oplus schema explain <skill>\` says the same of your own definition.
+order matters, and across rounds the log decides and remembers [T1] [T2]. A field that an invariant or a transition reads counts as B [XPL5], and so does
+a patch that also writes such a field: it is accepted or refused whole. \`oplus schema explain <skill>\` says the same of your own definition.
 
 | kind | verbs | grade | known as |
 |---|---|---|---|
 `;
 
-const NOTES = `Each example below is run: ana and bo write on the same view, and both verdicts come from one sealed round. Made by \`npm run kinds\`.
+const NOTES = `Each example below is run: ana and bo write on the same view, and both verdicts come from one sealed round. The names come from \`@oplus/core\`, \`z\` from
+\`zod\`, and \`document\` from \`@oplus/fields-document\`: \`const { document } = await loadDocumentKind()\`. Made by \`npm run kinds\`.
+
+| you need | take |
+|---|---|
+| a shared budget | \`quota\`; dealt out beforehand: \`quota\` in escrow mode |
+| a task or a lock, one agent at a time | \`claim\`, with \`leaseMs\` if holders may die |
+| what two agents found and may disagree on | \`multi\` |
+| a status that moves forward only | \`lattice\`; one that moves along a table: \`machine\` |
+| a text that many edit | \`text\`; notes of any shape: \`document\` |
+| something that is revoked for good | a \`grow-set\` of what is revoked |
+| a leaderboard | \`top-k\` of entries; one best score an agent: \`map\` of \`max\` |
+| a vote | \`vote\` |
+| rows that come and go | \`records\`; values by key: \`map\` |
 `;
 
 function sectionOf(example: KindExample, field: Field): { readonly row: string; readonly text: string } {

@@ -3,15 +3,15 @@
  *
  * An invariant for which they cannot is held without asking the others (Bailis et al. 2014, "Coordination Avoidance in
  * Database Systems"); one for which they can is what the seal is for: of two such patches the second is refused. States are
- * searched breadth-first through patches of the declared types, so the pair that is shown is among the smallest. A search, no
- * proof: it says how far it looked. SPEC: CFL1-CFL4.
+ * searched breadth-first through patches of the declared types, so the pair that is shown is among the smallest, and then at the
+ * bounds that one patch reaches when it is sent again and again. A search, no proof: it says how far it looked. SPEC: CFL1-CFL4.
  */
 import type { FieldKind } from './field-kind.ts';
 import type { Json, JsonObject } from './json.ts';
 import { canonical } from './json.ts';
 import type { Sealed } from './seal.ts';
 import type { Space } from './space.ts';
-import { stateJson } from './space.ts';
+import { stateJson, valuesDigest } from './space.ts';
 import { proposeAtOnce, stageOf } from './stage.ts';
 import type { CompiledRule, StateSchema } from './state-schema.ts';
 
@@ -44,26 +44,33 @@ export function confluenceOf(schema: StateSchema, states: number = STATES): read
   return schema.rules.filter((rule) => rule.sort === 'invariant').map((rule) => search(schema, rule, states));
 }
 
+/** How many patches are sent again and again, how often at most, and how many of the last states are looked at. */
+const CHAINS = 16;
+const CHAIN_STEPS = 1_024;
+const EDGE = 3;
+
 const AGENTS = ['ana', 'bo'] as const;
 
 function search(schema: StateSchema, rule: CompiledRule, statesMax: number): Confluence {
   const patches = patchesOf(schema, rule);
   const seen = new Set<string>();
   const queue: Space[] = [born(schema)];
+  const edges = patches.slice(0, CHAINS).flatMap((patch) => edgeOf(queue[0] as Space, patch));
+  let states = 0;
   let pairs = 0;
-  for (const space of queue) {
-    const fine: (readonly [JsonObject, Space])[] = [];
-    for (const patch of patches) {
+  for (const space of chained(queue, edges)) {
+    const fine = patches.flatMap((patch): readonly (readonly [JsonObject, Space])[] => {
       const sealed = propose(space, [patch]);
-      if (sealed.decided[0]?.verdict.kind === 'committed') fine.push([patch, sealed.space]);
-    }
+      return sealed.decided[0]?.verdict.kind === 'committed' ? [[patch, sealed.space]] : [];
+    });
+    states += 1;
     for (const [i, [one]] of fine.entries()) {
       for (const [other] of fine.slice(i)) {
         pairs += 1;
         const hint = refusalBy(rule, propose(space, [one, other]));
         if (hint === undefined) continue;
         const counterexample = { state: stateJson(space), one, other, hint };
-        return { invariant: rule.name, states: seen.size + 1, pairs, verdict: 'not confluent', counterexample };
+        return { invariant: rule.name, states, pairs, verdict: 'not confluent', counterexample };
       }
     }
     for (const [, next] of fine) {
@@ -73,7 +80,26 @@ function search(schema: StateSchema, rule: CompiledRule, statesMax: number): Con
       queue.push(next);
     }
   }
-  return { invariant: rule.name, states: queue.length, pairs, verdict: pairs === 0 ? 'not measured' : 'confluent' };
+  return { invariant: rule.name, states, pairs, verdict: pairs === 0 ? 'not measured' : 'confluent' };
+}
+
+/** The queue as it grows, then the edges: what is near is looked at first. */
+function* chained(queue: readonly Space[], edges: readonly Space[]): Generator<Space> {
+  yield* queue;
+  yield* edges;
+}
+
+/** The last states before one patch, sent again and again, is refused or changes nothing: where bounds are. */
+function edgeOf(start: Space, patch: JsonObject): readonly Space[] {
+  const trail: Space[] = [start];
+  for (let step = 0; step < CHAIN_STEPS; step += 1) {
+    const space = trail.at(-1) as Space;
+    const sealed = propose(space, [patch]);
+    const isStuck = sealed.decided[0]?.verdict.kind !== 'committed' || valuesDigest(sealed.space) === valuesDigest(space);
+    if (isStuck) return trail.slice(1).slice(-EDGE);
+    trail.push(sealed.space);
+  }
+  return [];
 }
 
 /** What the invariant says to the one that came second, if it is what refused it. */

@@ -33,6 +33,8 @@ import { field } from './state-schema.ts';
 export type ContractCode = {
   readonly checks?: { readonly [rule: string]: (context: RuleContext<{ readonly [field: string]: unknown }>) => RuleAnswer };
   readonly functions?: { readonly [path: string]: (...given: never[]) => Json };
+  /** Kinds of other rooms by name, each made of the options that its declaration holds: `{ document }`. */
+  readonly kinds?: { readonly [name: string]: (options: never) => Field };
 };
 
 type Reading = { readonly code: ContractCode; readonly doc?: Json | undefined };
@@ -41,8 +43,9 @@ type Reading = { readonly code: ContractCode; readonly doc?: Json | undefined };
 export function kindOfDeclaration(declaration: Json, path: string, place: string, { code, doc }: Reading): Field {
   if (!isJsonObject(declaration)) throw invalid(path, 'a declaration is an object');
   const { kind: name, writers, eraseMax, ...options } = declaration;
-  const builder = typeof name === 'string' && Object.hasOwn(BUILDERS, name) ? BUILDERS[name] : undefined;
-  if (builder === undefined) throw invalid(path, `no kind of this package is called ${String(name)}`);
+  const builder: Builder | undefined =
+    typeof name === 'string' ? (ownOf(BUILDERS, name) ?? (ownOf(code.kinds, name) as Builder | undefined)) : undefined;
+  if (builder === undefined) throw invalid(path, `no kind of this package is called ${String(name)}: give it in kinds`);
   const site: Site = {
     below: (one, token) => kindOfDeclaration(one, `${path}/${token}`, `${place}/${token}`, { code }),
     functionOf: () => {
@@ -77,10 +80,11 @@ type Options = Readonly<Record<OptionName, never>>;
 type OptionName =
   | ('type' | 'of' | 'cap' | 'keys' | 'cells' | 'ids' | 'outcome' | 'leaseMs' | 'start' | 'state' | 'update' | 'from')
   | ('lo' | 'hi' | 'edges' | 'moves' | 'options' | 'voters' | 'quorum' | 'k' | 'by' | 'keep' | 'charsMax' | 'rule');
+type Builder = (options: Options, site: Site) => Field;
 type Site = { below(declaration: Json, token: string): Field; functionOf(): never };
 
 /** By name of the kind. Options are what `declaration` wrote; what is wrong with them is said by the kind itself. */
-const BUILDERS: { readonly [kind: string]: (options: Options, site: Site) => Field } = {
+const BUILDERS: { readonly [kind: string]: Builder } = {
   cas: ({ type, ...rest }) => cas(typeOf(type), rest),
   lww: ({ type, ...rest }) => lww(typeOf(type), rest),
   priority: ({ type, ...rest }) => priority(typeOf(type), rest),

@@ -11,6 +11,7 @@ import { records } from './kinds/records.ts';
 import { cas, lww } from './kinds/register.ts';
 import { set } from './kinds/set.ts';
 import { defineState, field, loadState } from './state-schema.ts';
+import type { Rule } from './state-schema.ts';
 import { fieldOf, sha256, specFrom, choiceOf, numbersFrom } from './testing/index.ts';
 
 const text = z.string().max(20);
@@ -58,6 +59,19 @@ describe('explanations', () => {
     }
     expect(explained.at(-1)).toMatchObject({ writers: ['lead'], summary: 'What the board is about.', verbs: ['set', 'unset'] });
     expect(explained.find(({ path }) => path === '/tags')?.cap).toEqual({ bytes: 2 + 4 * 63, count: 4 });
+  });
+
+  test('[XPL5] a field that a rule reads is of grade B, whatever its kind: the log decides which of two patches is refused', () => {
+    const check = (): true => true;
+    const rules = {
+      invariants: { enough: { reads: ['share' as const], check } },
+      transitions: { calm: { reads: ['tags' as const], check } },
+    };
+    const explained = explainState(loadState({ ...board, ...rules }, sha256));
+    const grades = Object.fromEntries(
+      explained.map(({ path, grade, why }) => [path, `${grade} ${/refuse the second of two: (.*)$/.exec(why)?.[1] ?? ''}`]),
+    );
+    expect(grades).toMatchObject({ '/done': 'B enough', '/share': 'B enough', '/tags': 'B calm', '/mood': 'A ' });
   });
 
   test('[XPL2] what happens when two write at once is run, not told', () => {
@@ -204,6 +218,50 @@ describe('invariant confluence', () => {
     expect(confluenceOf(schema)).toEqual([{ invariant: 'still', states: 1, pairs: 0, verdict: 'not measured' }]);
   });
 
+  test('[CFL2] a bound that is hundreds of patches away is found, alone and over two fields', () => {
+    const two = { a: counter(), b: counter() };
+    const below: Rule<typeof two> = { reads: ['a', 'b'], check: ({ after }) => after.a + after.b <= 1000 || 'Too much.' };
+    const alone: Rule<typeof two> = { reads: ['a'], check: ({ after }) => after.a <= 150 || 'Too much.' };
+    const found = confluenceOf(loadState({ name: 'far', version: 1, fields: two, invariants: { alone, below } }, sha256), 20);
+    expect(found.map(({ invariant, verdict }) => [invariant, verdict])).toEqual([
+      ['alone', 'not confluent'],
+      ['below', 'not confluent'],
+    ]);
+  });
+
+  test('[CFL2] one value under two keys is found, where a key alone may not be made', () => {
+    const fields2 = {
+      shelves: map(cas(text), {
+        cap: 9,
+        keys: z
+          .string()
+          .regex(/^S\d{3}$/)
+          .max(4)
+          .refine((key) => key !== 'S000'),
+      }),
+      received: counter(),
+    };
+    const schema = loadState(
+      {
+        name: 'shelves',
+        version: 1,
+        fields: fields2,
+        invariants: {
+          'an item stands once': {
+            reads: ['shelves'],
+            check: ({ after }) => new Set([...after.shelves].map(([, item]) => item)).size === after.shelves.size || 'Twice.',
+          },
+          'as much as was received': {
+            reads: ['shelves', 'received'],
+            check: ({ after }) => after.shelves.size === after.received || 'Not as much.',
+          },
+        },
+      },
+      sha256,
+    );
+    expect(confluenceOf(schema)[0]).toMatchObject({ invariant: 'an item stands once', verdict: 'not confluent' });
+  });
+
   test('[CFL4] the search is bounded and says the same each time', () => {
     const schema = loadState(
       {
@@ -215,7 +273,7 @@ describe('invariant confluence', () => {
       sha256,
     );
     const first = confluenceOf(schema, 20);
-    expect(first).toMatchObject([{ verdict: 'confluent', states: 20 }]);
+    expect(first).toMatchObject([{ verdict: 'confluent' }]);
     expect(confluenceOf(schema, 20)).toEqual(first);
   });
 });

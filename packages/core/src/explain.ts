@@ -43,7 +43,7 @@ export type Told = {
 
 /** Explains every field and all below it. Cost: some dozens of small seals a field. */
 export function explainState(schema: StateSchema): readonly FieldExplanation[] {
-  return schema.kinds.flatMap((kind, i) => explained(schema, pointer(schema.names[i] as string), kind));
+  return schema.kinds.flatMap((kind, i) => explained(schema, pointer(schema.names[i] as string), kind, rulesOn(schema, i)));
 }
 
 /** What a verdict says, in one line. */
@@ -58,7 +58,14 @@ export function toldLine({ agent, patch, verdict, outcomes, issues }: Told): str
   return `${agent} ${canonical(patch)} -> ${verdict}${said.length === 0 ? '' : `, ${said.join('; ')}`}`;
 }
 
-function explained(schema: StateSchema, path: string, kind: FieldKind): readonly FieldExplanation[] {
+/** The names of the rules that may refuse a patch because of this field: of two patches the log decides which it is. */
+function rulesOn(schema: StateSchema, index: number): readonly string[] {
+  const from = schema.computed.filter(({ reads }) => reads.includes(index)).map((computed) => computed.index);
+  const isRead = (read: number): boolean => read === index || from.includes(read);
+  return schema.rules.filter(({ reads }) => reads.some(isRead)).map(({ name }) => name);
+}
+
+function explained(schema: StateSchema, path: string, kind: FieldKind, rules: readonly string[]): readonly FieldExplanation[] {
   const { grade, verbs, summary, bytesMax, meta } = kind;
   const values = kind.valueSchema();
   const count = values['maxItems'] ?? values['maxProperties'];
@@ -68,8 +75,11 @@ function explained(schema: StateSchema, path: string, kind: FieldKind): readonly
     kind: kind.name,
     summary: meta?.doc ?? summary,
     cap: { bytes: bytesMax, ...(typeof count === 'number' ? { count } : {}) },
-    grade: grade.letter,
-    why: grade.why,
+    grade: rules.length === 0 ? grade.letter : 'B',
+    why:
+      rules.length === 0
+        ? grade.why
+        : `${grade.why}${grade.letter === 'A' ? ' (A)' : ''}; a rule reads it and may refuse the second of two: ${rules.join(', ')}`,
     verbs,
     ...(meta?.writers === undefined ? {} : { writers: meta.writers }),
     patches: kind.samples(),
@@ -77,7 +87,7 @@ function explained(schema: StateSchema, path: string, kind: FieldKind): readonly
   };
   const isKeyed = kind.parts !== undefined && !('*' in kind.parts);
   const below = Object.entries(kind.parts ?? {}).flatMap(([name, part]) =>
-    explained(schema, `${path}${isKeyed ? '/*' : ''}/${name}`, part),
+    explained(schema, `${path}${isKeyed ? '/*' : ''}/${name}`, part, rules),
   );
   return [own, ...below];
 }

@@ -6,11 +6,18 @@
  */
 import type { Json, JsonObject } from './json.ts';
 import { canonical, isJsonObject } from './json.ts';
-import type { JsonSchema } from './value-type.ts';
+import type { JsonSchema, ValueType } from './value-type.ts';
 
 /** Up to `count` different values of a JSON Schema as `valueType` makes them, the simplest first. O(count x size). */
 export function samplesOf(schema: JsonSchema, count: number): readonly Json[] {
   return distinct(candidates(schema, count), count);
+}
+
+/** As `samplesOf`, of a type that may check more than its JSON Schema says: fewer values where most are not of it. */
+export function samplesOfType(type: ValueType, count: number): readonly Json[] {
+  return samplesOf(type.jsonSchema, count * SPARE)
+    .filter((value) => type.fault(value) === undefined)
+    .slice(0, count);
 }
 
 /** How many values a type has at most, `Infinity` when that is not worth counting. */
@@ -39,6 +46,9 @@ export function cardinalityOf(schema: JsonSchema): number {
       return Infinity;
   }
 }
+
+/** How many candidates are looked at for one value. */
+const SPARE = 6;
 
 const WHOLE: readonly number[] = [0, 1, 2, -1, 3, 5, 7, 10, -2, 4, 6, 8, 9, 100];
 const FRACTIONS: readonly number[] = [0.1, 0.2, 0.7, 0.5];

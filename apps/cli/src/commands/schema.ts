@@ -130,7 +130,7 @@ function verdictLines(found: Confluence, colour: Colours): readonly string[] {
   const { invariant, states, pairs } = found;
   const tried = `${states} states, ${pairs} pairs tried`;
   if (found.verdict === 'confluent')
-    return [`${colour.green('confluent')}  ${invariant}: no two patches that are fine alone break it (${tried})`];
+    return [`${colour.green('confluent')}  ${invariant}: no two patches that are fine alone were seen to break it (${tried})`];
   if (found.verdict === 'not measured')
     return [`${colour.yellow('not measured')}  ${invariant}: no two patches were found that are fine on one state (${tried})`];
   const { state, one, other, hint } = found.counterexample;

@@ -83,7 +83,7 @@ export async function hasActed(dir: string, actionCount: number): Promise<boolea
 }
 
 const POLL_MS = 20;
-const KEPT: readonly string[] = ['PATH', 'HOME', 'TMPDIR', 'OPLUS_NATS_SERVER', 'LD_LIBRARY_PATH'];
+const KEPT: readonly string[] = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', 'OPLUS_NATS_SERVER', 'LD_LIBRARY_PATH'];
 
 function start(program: string, args: readonly string[], { cwd, env }: CommandOptions): Started {
   const kept = Object.fromEntries(KEPT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));

@@ -18,7 +18,7 @@ import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject } from '../json.ts';
 import { conflict, malformed } from '../refusal.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import type { JsonSchema } from '../value-type.ts';
 
@@ -104,7 +104,7 @@ export function claim(options: ClaimOptions = {}): Field<ClaimView, ClaimIntent>
     samples: () => [
       { claim: true },
       { release: true },
-      ...samplesOf(outcome.jsonSchema, 1).map((left) => ({ release: { outcome: left } })),
+      ...samplesOfType(outcome, 1).map((left) => ({ release: { outcome: left } })),
     ],
     modelSchema: () =>
       strictObject({

@@ -24,7 +24,7 @@ import { integerSortKey, stampSortKey } from '../sort-key.ts';
 import type { Stamp } from '../stamp.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieWith, trieWithout } from '../trie.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import { checkCap } from './set.ts';
 
@@ -116,7 +116,7 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
       const append = (wanted as readonly Json[]).slice(now.length);
       return append.length === 0 ? undefined : { append };
     },
-    samples: () => samplesOf(type.jsonSchema, 3).map((value) => ({ append: [value] })),
+    samples: () => samplesOfType(type, 3).map((value) => ({ append: [value] })),
     modelSchema: () => strictObject({ append: { type: 'array', items: type.jsonSchema } }),
     fromModel: withoutNulls,
     declaration: () => ({

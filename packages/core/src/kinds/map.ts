@@ -20,7 +20,7 @@ import { escapeToken, isJsonObject } from '../json.ts';
 import { gone, malformed, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
@@ -119,7 +119,7 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     valueSchema: () => ({ type: 'object', additionalProperties: child.valueSchema(), maxProperties: cap }),
     assign,
     samples: () => {
-      const [first, second] = samplesOf(keyType.jsonSchema, 2) as readonly string[];
+      const [first, second] = samplesOfType(keyType, 2) as readonly string[];
       if (first === undefined) return [];
       const [one, other] = child.samples();
       if (one === undefined) return [];

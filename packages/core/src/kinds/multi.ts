@@ -20,7 +20,7 @@ import { canonical, frozen, sameJson } from '../json.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
 import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
 import type { Stamp } from '../stamp.ts';
-import { cardinalityOf, samplesOf } from '../value-samples.ts';
+import { cardinalityOf, samplesOfType } from '../value-samples.ts';
 import { startValue, valueType } from '../value-type.ts';
 import type { ValueType } from '../value-type.ts';
 import { checkDispute, declaredDispute } from './dispute.ts';
@@ -113,7 +113,7 @@ function multiOf(type: ValueType, options: MultiOptions<Json>): FieldKind<Multi,
       complain(path, malformed('multi', 'It has no verb that erases; set another value.'));
       return undefined;
     },
-    samples: () => samplesOf(type.jsonSchema, 3).map((value) => ({ set: value })),
+    samples: () => samplesOfType(type, 3).map((value) => ({ set: value })),
     modelSchema: () => setSchema(type, []),
     fromModel: (answer) => setFromModel(type, [], answer),
     declaration: () => ({

@@ -13,7 +13,7 @@ import type { Complain, Field, FieldKind, Grade } from '../field-kind.ts';
 import { isOfType, nullable, readVerbs } from '../intent.ts';
 import type { Json } from '../json.ts';
 import { malformed } from '../refusal.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import { startValue, valueType } from '../value-type.ts';
 import type { JsonSchema, ValueType } from '../value-type.ts';
 import { checkDispute, declaredDispute } from './dispute.ts';
@@ -98,7 +98,7 @@ function ownedOf(type: ValueType, options: OwnedOptions<Json>): FieldKind<Owned,
       return cell.owners.length === 0 ? undefined : { release: true };
     },
     samples: () => {
-      const values = samplesOf(type.jsonSchema, 3).map((value) => ({ set: value }));
+      const values = samplesOfType(type, 3).map((value) => ({ set: value }));
       const [first] = values;
       return [
         ...values,

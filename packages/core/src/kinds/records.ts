@@ -30,7 +30,7 @@ import { escapeToken, isJsonObject } from '../json.ts';
 import { absent, conflict, gone, malformed, outOfBounds } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import type { JsonSchema } from '../value-type.ts';
 import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
@@ -138,7 +138,7 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
     valueSchema: () => ({ type: 'object', additionalProperties: row.valueSchema(), maxProperties: cap }),
     assign,
     samples: () => {
-      const [first, second] = samplesOf(idType.jsonSchema, 2) as readonly string[];
+      const [first, second] = samplesOfType(idType, 2) as readonly string[];
       if (first === undefined) return [];
       const [one = {}, ...others] = row.samples();
       const other = others.find((change) => Object.keys(change)[0] !== Object.keys(one)[0]) ?? others[0] ?? one;

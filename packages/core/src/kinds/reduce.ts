@@ -17,7 +17,7 @@ import { brokenLaw, certificateOf } from '../laws/certify.ts';
 import type { Certificate, ReducerOptions } from '../laws/certify.ts';
 import { reduceOnce } from '../laws/reduced-state.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import type { TypeFault, ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
 import { markedValue } from './marked-value.ts';
@@ -69,7 +69,7 @@ export function reduce<S extends Json, U extends Json>(options: ReducerOptions<S
       return undefined;
     },
     samples: () => {
-      const updates = samplesOf(update.jsonSchema, 3);
+      const updates = samplesOfType(update, 3);
       return [...updates.map((one) => write({ updates: [one] })), { apply: updates.slice(0, 2) }];
     },
     modelSchema: () => strictObject({ apply: { type: 'array', items: update.jsonSchema } }),

@@ -18,7 +18,7 @@ import { canonical, frozen, sameJson } from '../json.ts';
 import { conflict, malformed, superseded } from '../refusal.ts';
 import type { Stamp } from '../stamp.ts';
 import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import type { ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
 import { setFromModel, setSchema } from './set-verb.ts';
@@ -103,7 +103,7 @@ function register(rule: Rule, schema: z.ZodType<Json>, options: RegisterOptions<
     digest,
     valueSchema: () => nullable(type.jsonSchema),
     assign: (cell, change) => assigned(cell.value, change),
-    samples: () => [...samplesOf(type.jsonSchema, 3).map((value) => ({ set: value })), { unset: true }],
+    samples: () => [...samplesOfType(type, 3).map((value) => ({ set: value })), { unset: true }],
     modelSchema: () => setSchema(type, ['unset']),
     fromModel: (answer) => setFromModel(type, ['unset'], answer),
     declaration: () => ({ kind: name, type: type.jsonSchema, ...(start === undefined ? {} : { start }) }),

@@ -8,7 +8,7 @@ import { isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../
 import type { Json } from '../json.ts';
 import { canonical } from '../json.ts';
 import { malformed } from '../refusal.ts';
-import { samplesOf } from '../value-samples.ts';
+import { samplesOfType } from '../value-samples.ts';
 import type { ValueType } from '../value-type.ts';
 
 /** Values to add and to remove, each once. */
@@ -40,7 +40,7 @@ export function valueLists(
     erases: (op) => op.remove.length,
     write: writeLists,
     samples: () => {
-      const values = samplesOf(type.jsonSchema, verbs.length > 1 ? 2 : 3);
+      const values = samplesOfType(type, verbs.length > 1 ? 2 : 3);
       const adds = values.map((value) => ({ add: [value] }));
       return verbs.includes('remove') ? [...adds, { remove: values.slice(0, 1) }] : adds;
     },

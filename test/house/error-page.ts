@@ -67,7 +67,8 @@ ${errorRows()
 ## Issues
 
 A refused proposal is no error: it is answered with issues, all of them at once. Each names the path, the rule, what is there, what was
-asked for, and a recovery: \`re-read\`, \`wait\`, \`claim-again\`, \`change\`, \`stop\` or \`never\`.
+asked for, and a recovery: \`re-read\`, \`wait\`, \`claim-again\`, \`change\`, \`stop\` or \`never\`. Match on \`code\` and \`recovery\`. Verdicts are part of the log, their
+hints too: a core that words a hint otherwise folds an older log to other bytes, and says so [RPL3].
 
 | code | when | may the same patch succeed later? |
 |---|---|---|

@@ -8,8 +8,8 @@ import type { SampleKind } from '../sample-kind.ts';
 
 type ClaimSpec = { readonly kind: 'claim'; readonly leaseMs?: number };
 
-/** `grant` is the dot of the claim or handoff that made the holder. */
-type Held = { last: JsonObject | null; grant: string };
+/** `grants` are the dots of the claims and handoffs that made a holder, the newest last. */
+type Held = { last: JsonObject | null; grants: string[] };
 
 const LEASED: ClaimSpec = { kind: 'claim', leaseMs: 100 };
 
@@ -31,28 +31,28 @@ export const claimSample: SampleKind<ClaimSpec, Held> = {
       { release: { outcome: 'ok' } },
       { handoff: { to: 'bob' } },
     ]),
-  own: () => ({ last: null, grant: '' }),
+  own: () => ({ last: null, grants: [] }),
   fold: (trial, _, cell, verbs, path) => {
     if ('claim' in verbs) {
       if (cell.value === trial.agent) return trial.note(path, 'unchanged');
       if (cell.value !== undefined) return trial.refuse();
       cell.value = trial.agent;
-      cell.own.grant = trial.dot;
+      cell.own.grants.push(trial.dot);
     } else {
       if (cell.value !== trial.agent || !trial.saw(cell.writer)) return trial.refuse();
       const { release, handoff } = verbs;
       const outcome = typeof release === 'object' ? ((release as JsonObject)['outcome'] as string) : null;
-      cell.own = {
-        last: { holder: trial.agent, how: handoff === undefined ? 'released' : 'handed over', outcome },
-        grant: trial.dot,
-      };
+      cell.own.last = { holder: trial.agent, how: handoff === undefined ? 'released' : 'handed over', outcome };
+      if (handoff !== undefined) cell.own.grants.push(trial.dot);
       cell.value = handoff === undefined ? undefined : ((handoff as JsonObject)['to'] as string);
     }
     cell.writer = trial.dot;
     trial.change(cell);
   },
   expire: (spec, cell, tokens, { token, cause, dot, revisionOf }) => {
-    const isNamed = tokens.length === 0 && cell.value !== undefined && revisionOf(cell.own.grant) === token;
+    // Each grant counts on from the one before, or from its revision where that is more.
+    const fence = cell.own.grants.reduce((before, grant) => Math.max(before + 1, revisionOf(grant) ?? 0), 0);
+    const isNamed = tokens.length === 0 && cell.value !== undefined && fence === token;
     if (spec.leaseMs === undefined || !isNamed || cause === 'deadline') return false;
     cell.own.last = { holder: cell.value as string, how: cause === 'lease' ? 'expired' : 'left', outcome: null };
     cell.value = undefined;

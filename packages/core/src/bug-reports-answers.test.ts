@@ -13,6 +13,7 @@ import { records } from './kinds/records.ts';
 import { cas } from './kinds/register.ts';
 import { set } from './kinds/set.ts';
 import { defineState, field } from './state-schema.ts';
+import type { Fields } from './state-schema.ts';
 import { codesOf, outcomesOf, smallTeam } from './testing/index.ts';
 import type { SmallTeam } from './testing/index.ts';
 
@@ -93,6 +94,68 @@ describe('public reports: what is left out', () => {
     expect(Object.keys(team.state['memory'] as object)).toHaveLength(4);
   });
 
+  test('[PRT1][PRT2][BUG 35] five plain values that one answer blanks: a type or a protection keeps them, an unprotected text may be blanked', () => {
+    const names = ['name', 'goal', 'style', 'place', 'since'];
+    const each = <T>(value: (name: string) => T): { readonly [name: string]: T } =>
+      Object.fromEntries(names.map((name) => [name, value(name)]));
+    const blanks = each(() => '');
+    const nulls = each(() => null);
+    const answered = (fields: Fields, answer: JsonObject, other: object = {}): readonly [readonly string[], JsonObject] => {
+      const team = smallTeam({ fields, ...other });
+      team.ask(
+        'b',
+        each((name) => ({ set: `my ${name}` })),
+      );
+      return [codesOf(team.ask('a', patchOf(fromMergePatch(team.space, answer)))), team.state];
+    };
+    const before = each((name) => `my ${name}`);
+    const all = (code: string): readonly string[] => names.map(() => code);
+    // A type that has no blanks.
+    expect(
+      answered(
+        each(() => cas(filled)),
+        blanks,
+      ),
+    ).toEqual([all('bound'), before]);
+    // A limit on what one patch erases, and a condition for it: both are about what is taken away.
+    expect(
+      answered(
+        each(() => field(cas(filled), { eraseMax: 0 })),
+        nulls,
+      ),
+    ).toEqual([all('protected'), before]);
+    const check = (): string => 'What is remembered stays.';
+    const protections = each((name) => ({ reads: [name], check }));
+    expect(
+      answered(
+        each(() => cas(filled)),
+        nulls,
+        { protections },
+      ),
+    ).toEqual([all('protected'), before]);
+    // Nothing is declared: a blank is a value like any other, and null takes it away.
+    expect(
+      answered(
+        each(() => cas(text)),
+        blanks,
+      ),
+    ).toEqual([['committed'], blanks]);
+    expect(
+      answered(
+        each(() => cas(text)),
+        nulls,
+      ),
+    ).toEqual([['committed'], nulls]);
+    // An erasure is not what writes a blank, so a protection alone does not keep a text whose type has blanks.
+    expect(
+      answered(
+        each(() => cas(text)),
+        blanks,
+        { protections },
+      ),
+    ).toEqual([['committed'], blanks]);
+  });
+
   const todos = field(records({ text: cas(text), isDone: cas(z.boolean(), { start: false }) }, { cap: 9 }), { eraseMax: 1 });
 
   function todoTeam(count: number): SmallTeam {
@@ -162,6 +225,27 @@ describe('public reports: what is left out', () => {
     expect(faultsOf(fromPaperAnswer(team.space, { state_patch: { total: null } }))).toEqual(['/total schema']);
     expect(team.state).toMatchObject({ total: 210, phase: 'open' });
     expect(team.state['done']).toHaveLength(30);
+  });
+
+  test('[PRT2][BUG 40] nor does it go when both values are nulled in one answer: each is named, and the step is not made', () => {
+    const kept = { ...survey.fields, total: field(cas(small), { eraseMax: 0 }) };
+    const team = smallTeam({ fields: kept });
+    const names = Array.from({ length: 30 }, (_, i) => `q${i}`);
+    team.ask('a', { done: { add: names }, total: { set: 1523 } });
+    const before = team.state;
+    const answer = { state_patch: { done: null, total: null, phase: 'finished' }, action: 'finish' };
+    const patch = patchOf(fromPaperAnswer(team.space, answer));
+    const [verdict] = team.round({ agent: 'a', patch, action: { name: 'finish', args: {} } });
+    expect(verdict).toMatchObject({
+      kind: 'rejected',
+      issues: [
+        { path: '/done', code: 'protected', have: 0, want: 30 },
+        { path: '/total', code: 'protected', have: 0, want: 1 },
+      ],
+    });
+    expect(team.state).toEqual(before);
+    // A counter has no null at all: there the answer is refused before it is a patch.
+    expect(faultsOf(fromPaperAnswer(smallTeam(survey).space, answer))).toEqual(['/total schema']);
   });
 
   test('[JDG8][BUG 41] two fields of one fact do not drift: what adds to one alone is refused', () => {

@@ -6,10 +6,13 @@ import { claim } from './kinds/claim.ts';
 import { counter } from './kinds/counter.ts';
 import { growSet } from './kinds/grow-set.ts';
 import { log } from './kinds/log.ts';
+import type { LogView } from './kinds/log.ts';
 import { map } from './kinds/map.ts';
 import { cas, lww } from './kinds/register.ts';
-import { admit, PROPOSAL_BYTES_MAX } from './proposal.ts';
-import { encodeSpace } from './space.ts';
+import { viewsOfSpace } from './projection.ts';
+import { admit } from './proposal.ts';
+import { replay } from './replay.ts';
+import { decodeSpace, encodeSpace, stateJson } from './space.ts';
 import { codesOf, outcomesOf, sha256, smallTeam } from './testing/index.ts';
 import type { SmallTeam } from './testing/index.ts';
 import { trieAt } from './trie.ts';
@@ -112,6 +115,31 @@ describe('public reports: workers that stall and come back', () => {
   });
 });
 
+describe('public reports: a damaged snapshot', () => {
+  test('[RPL1][RPL5][BUG 32] three that meet a damaged snapshot all refuse it and recover the same state from the log', () => {
+    const team = smallTeam({ fields: { count: counter(), jobs: map(claim(), { cap: 9 }), notes: log(text, { keep: 9 }) } });
+    team.ask('a', { count: { inc: 3 }, jobs: { at: { j: { claim: true } } } });
+    team.ask('b', { notes: { append: ['one', 'two'] } });
+    const sound = encodeSpace(team.space);
+    for (const [piece, by] of [
+      ['"two"', '"too"'],
+      ['"notes":', '"nodes":'],
+      ['"entries":[', '"entries":[[],'],
+      ['"revision":2', '"revision":1'],
+    ] as const) {
+      const damaged = sound.replace(piece, by);
+      expect(damaged).not.toBe(sound);
+      expect(() => decodeSpace(team.schema, JSON.parse(damaged) as Json)).toThrow(
+        expect.objectContaining({ code: 'LOG_DAMAGED', hint: 'Recover from the log instead.' }),
+      );
+      // Whoever recovers writes the very same snapshot again: there is one, however many saw the damage.
+      const written = ['a', 'b', 'c'].map(() => encodeSpace(replay(team.schema, 'example', team.log)));
+      expect(new Set([...written, sound]).size).toBe(1);
+    }
+    expect(stateJson(decodeSpace(team.schema, JSON.parse(sound) as Json))).toEqual(team.state);
+  });
+});
+
 describe('public reports: growth', () => {
   test('[SEAL7][SEAL8][BUG 70] a thousand short lives under a few names take a few places, and new names beyond the declared number do not join', () => {
     const team = smallTeam({ fields: { last: lww(text), count: counter() }, agentsMax: 4 }, ['w0', 'w1', 'w2', 'w3']);
@@ -131,24 +159,44 @@ describe('public reports: growth', () => {
     expect(outcomesOf(team.ask('w0', { last: { set: 'late' } }, team.revision - 3))).toEqual({ '/last': 'superseded' });
   });
 
-  test('[KLG1][GTE1][BUG 91] a thousand steps of notes and large results leave a state of one size; what is large is named by its digest', () => {
-    const team = smallTeam({
-      fields: { notes: log(z.string().max(1_000), { keep: 16 }), blobs: log(z.string().length(64), { keep: 16 }) },
-      horizon: 32,
-    });
-    const blob = 'x'.repeat(100_000);
-    const whole: Json = { kind: 'proposal', patch: { notes: { append: [blob] } } };
-    expect(blob.length).toBeGreaterThan(PROPOSAL_BYTES_MAX);
+  test('[GTE1][BUG 91] a result of 100,000 characters is no proposal', () => {
+    const whole: Json = { kind: 'proposal', patch: { notes: { append: ['x'.repeat(100_000)] } } };
     expect(admit(JSON.stringify(whole), 'a')).toMatchObject({ ok: false, issues: [{ code: 'too_large' }] });
+  });
+
+  test('[KLG9][BUG 91] three agents that leave a note and a large result in each of a thousand steps have a state of one size, and nothing is lost', () => {
+    const step = z.strictObject({ note: z.string().max(1_000), result: z.string().length(64) });
+    const team = smallTeam({ fields: { steps: log(step, { keep: 16, overflow: 'spill' }) }, horizon: 32 });
+    const blobs = new Map<string, string>();
+    const stored = (body: string): string => {
+      const digest = sha256(body);
+      blobs.set(digest, body);
+      return digest;
+    };
     const sizes: number[] = [];
-    for (let step = 0; step < 1_000; step += 1) {
-      const note = `${step} `.padEnd(1_000, '.');
-      team.ask(['a', 'b', 'c'][step % 3] as string, { notes: { append: [note] }, blobs: { append: [sha256(`${step}`)] } });
-      if (step % 100 === 99) sizes.push(encodeSpace(team.space).length);
+    const made: string[] = [];
+    for (let at = 0; at < 3_000; at += 1) {
+      const agent = ['a', 'b', 'c'][at % 3] as string;
+      const name = `${agent} at step ${Math.floor(at / 3)}`;
+      made.push(name);
+      const append = [{ note: name.padEnd(1_000, '.'), result: stored(name.padEnd(100_000, ' ')) }];
+      for (const { text: body } of team.sealOne(agent, { steps: { append } }).sealed.spilled) stored(body);
+      if (at % 300 === 299) sizes.push(encodeSpace(team.space).length);
     }
     expect(Math.max(...sizes)).toBeLessThan(16 * (1_000 + 64 + 200) + 2_000);
     expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(200);
-    expect((team.state['notes'] as string[]).at(-1)).toMatch(/^999 /);
+    expect(JSON.stringify(team.state).length).toBeLessThanOrEqual(team.schema.bytesMax);
+    // What fell off is in the artefacts, each of which names the one before; each step names its result.
+    const { entries, dropped, spilled } = viewsOfSpace(team.space)['steps'] as LogView<z.infer<typeof step>>;
+    const kept = [...entries];
+    for (let digest = spilled; digest !== null;) {
+      const artefact = JSON.parse(blobs.get(digest) as string) as { before: string | null; entries: typeof kept };
+      kept.unshift(...artefact.entries);
+      digest = artefact.before;
+    }
+    expect(dropped).toBe(3_000 - 16);
+    expect(kept.map(({ note }) => note.replaceAll('.', ''))).toEqual(made);
+    expect(kept.map(({ result }) => blobs.get(result)?.trimEnd())).toEqual(made);
   });
 
   test('[MAP1][BUG 92] what each run sets again under one name stands there once', () => {

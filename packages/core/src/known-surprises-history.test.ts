@@ -238,4 +238,29 @@ describe('known surprises: histories', () => {
     // What one patch appends stays together.
     expect((team.state['l'] as string[]).join()).toMatch(/^(?:9,z,10,é,a,Z|é,a,Z,9,z,10)$/);
   });
+
+  test('[SEAL2][JDG2][RPL1][SURPRISE 26] a grouped batch is one entry: each part sees the one before, a refused part leaves nothing, and a reader has the same', () => {
+    const fields = { x: cas(text), l: log(text, { keep: 9 }), n: counter(), m: map(cas(text), { cap: 1 }) };
+    const batch: readonly JsonObject[] = [
+      { x: { set: 'one' }, l: { append: ['one'] }, m: { at: { k: { set: 'one' } } } },
+      { x: { set: 'no' }, l: { append: ['no'] }, m: { at: { beyond: { set: 'no' } } } },
+      { x: { set: 'two' }, l: { append: ['two'] }, n: { inc: 2 } },
+    ];
+    const asks = batch.map((patch) => ({ agent: 'a', patch, base: 0 }));
+    const [grouped, single] = [smallTeam({ fields }), smallTeam({ fields })];
+    const verdicts = grouped.round(...asks);
+    expect(verdicts.map(codesOf)).toEqual([['committed'], ['bound'], ['committed']]);
+    expect([grouped.revision, grouped.state]).toEqual([1, { x: 'two', l: ['one', 'two'], n: 2, m: { k: 'one' } }]);
+    const alone = asks.flatMap((ask) => single.round(ask));
+    expect([alone.map(codesOf), single.state]).toEqual([verdicts.map(codesOf), grouped.state]);
+    // Readers from the start, and from a snapshot right before the batch.
+    for (const before of [replay(grouped.schema, 'example', grouped.log.slice(0, 1)), reread(grouped.at(0))]) {
+      const { space, decided } = fold(before, grouped.log[1] as string);
+      expect([space.head, space.state, decided.map(({ verdict }) => verdict)]).toEqual([
+        grouped.space.head,
+        grouped.space.state,
+        verdicts,
+      ]);
+    }
+  });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Field } from '../field-kind.ts';
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { viewsOfSpace } from '../projection.ts';
 import { field } from '../state-schema.ts';
+import type { RuleContext, Views } from '../state-schema.ts';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
 import type { Trie } from '../trie.ts';
 import { claim } from './claim.ts';
@@ -227,6 +229,28 @@ describe('map', () => {
     };
     expect(cell.graves.young.size + cell.graves.old.size).toBeLessThanOrEqual(8);
     expect(cell.graves.floor).toBe(0);
+  });
+
+  test('[JDG8] a rule finds undefined at a key or a row that is not there, before and after, and what stands where one is', () => {
+    const fields = { m: map(counter(), { cap: 4 }), r: records({ n: counter() }, { cap: 4 }) };
+    const found: Json[] = [];
+    const look = ({ before, after }: RuleContext<Views<typeof fields>>): true => {
+      for (const { m, r } of [before, after])
+        for (const key of ['k', 'nope', '__proto__', ''])
+          found.push([key, m.has(key), m.get(key) ?? 'none', r.has(key), r.get(key)?.n ?? 'none']);
+      return true;
+    };
+    const team = smallTeam({ fields, transitions: { look: { reads: ['m', 'r'], check: look } } });
+    found.length = 0;
+    team.ask('a', { m: { at: { k: { inc: 2 } } }, r: { put: { k: { n: { inc: 3 } } } } });
+    const absent = (key: string): Json => [key, false, 'none', false, 'none'];
+    const others = ['nope', '__proto__', ''].map(absent);
+    expect(found).toEqual([absent('k'), ...others, ['k', true, 2, true, 3], ...others]);
+    found.length = 0;
+    team.ask('a', { m: { drop: ['k'] }, r: { drop: ['k'] } });
+    expect(found.slice(-4)).toEqual([absent('k'), ...others]);
+    const views = viewsOfSpace<typeof fields>(team.space);
+    expect([views.m.get('k'), views.r.get('k')]).toEqual([undefined, undefined]);
   });
 
   test('[JDG5] writers of a child hold for its keys, and for their drop', () => {

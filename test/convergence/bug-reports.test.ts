@@ -268,16 +268,36 @@ test('[CO20][BUG 76] a log that lost an acknowledged record stops the coordinato
   await Promise.all(room.workers.map((worker) => worker.close()));
 });
 
-test('[WK7][BUG 77] a refused proposal that was mended is judged afresh, identical bytes get the old answer', async () => {
+test('[WK7][CO9][BUG 77] a refused proposal that was mended is judged afresh, identical bytes get the old answer', async () => {
   const room = await roomWith({ x: cas(text) });
+  const [sent, heard, lengths]: [string[], string[], number[]] = [[], [], []];
+  // The first answer to each proposal is lost, so that the worker says the very same bytes again.
+  room.table.passing = (way, body) => {
+    if (way === 'up') sent.push(body);
+    if (way !== 'down') return 1;
+    heard.push(body);
+    lengths.push(room.table.store.bodies.length);
+    return heard.length % 2 === 1 ? 0 : 1;
+  };
   const view = room.workers[0].newest();
   expect(await view.propose({ patch: { x: { set: 'y'.repeat(70_000) } } })).toMatchObject({ kind: 'refused' });
-  expect(await view.propose({ patch: { x: { set: 'y'.repeat(50) } } })).toMatchObject({
-    kind: 'rejected',
-    issues: [{ code: 'bound' }],
-  });
-  expect(await view.propose({ patch: { x: { set: 'y' } } })).toMatchObject({ kind: 'committed' });
-  expect(room.now()).toEqual({ x: 'y' });
+  expect(sent).toEqual([]);
+  const answers = ['y'.repeat(50), 'y'].map((value) => view.propose({ patch: { x: { set: value } } }));
+  await room.table.pass(1_000, 250);
+  expect(await Promise.all(answers)).toMatchObject([{ kind: 'rejected', issues: [{ code: 'bound' }] }, { kind: 'committed' }]);
+  const [refused = '', , mended] = sent;
+  const [refusal, , receipt] = heard;
+  expect([sent, heard]).toEqual([
+    [refused, refused, mended, mended],
+    [refusal, refusal, receipt, receipt],
+  ]);
+  expect([refused === mended, lengths[1], lengths[3]]).toEqual([false, lengths[0], lengths[2]]);
+  // Once its agent has gone on, the refused bytes are not taken for a new attempt.
+  const end = await room.table.bus().attach('main', 'a', () => undefined);
+  end.send(refused);
+  await room.table.rest();
+  expect(heard.slice(4)).toEqual([expect.stringContaining('"replayed"')]);
+  expect([room.now(), room.table.store.bodies.length]).toEqual([{ x: 'y' }, lengths[3]]);
   await room.coordinator.close();
 });
 

@@ -106,6 +106,45 @@ test('[CO28] a new session of its holder renews a lease, one that it took over f
   expect(heldBy(desk)).toBe(null);
 });
 
+test('[CO10][CO28][BUG 82] a stalled attempt that wakes after its successor took over neither renews, releases nor delivers', () => {
+  const desk = leading();
+  const stalled = desk.join('ann');
+  stalled.propose(1, CLAIM);
+  desk.rest();
+  const heartbeat = stalled.write(2, {});
+  const result = stalled.write(2, { note: { inc: 7 }, x: { release: { outcome: 'done' } } });
+  const successor = desk.join('ann', 'ann-2', 1);
+  successor.propose(2, { note: { inc: 1 } });
+  desk.rest();
+  const { revision } = desk.space;
+  for (let i = 0; i < 3; i += 1) {
+    desk.pass(TICK_MS);
+    for (const late of [heartbeat, result, stalled.write(3, {})])
+      expect(desk.hear('ann', late)).toMatchObject([{ kind: 'refusal', issues: [{ code: 'fenced' }] }]);
+    expect(desk.rest()).toEqual([]);
+  }
+  expect([desk.space.revision, heldBy(desk), stateJson(desk.space)['note']]).toEqual([revision, 'ann', 1]);
+  // The successor fell silent, and nothing that the other one said has made its lease longer.
+  desk.pass(LEASE_MS - 2 * TICK_MS);
+  expect(eventsOf(desk, 'expire')).toMatchObject([{ path: '/x', cause: 'lease' }]);
+  expect(heldBy(desk)).toBe(null);
+});
+
+test('[CO27][BUG 82] a result that comes after its lease ended by an event of the log is refused, and who holds it now keeps it', () => {
+  const desk = leading();
+  const [ann, bob] = [desk.join('ann'), desk.join('bob')];
+  ann.propose(1, CLAIM);
+  desk.rest();
+  const result = ann.write(2, { note: { inc: 7 }, x: { release: { outcome: 'done' } } });
+  desk.pass(TICK_MS + LEASE_MS);
+  expect(eventsOf(desk, 'expire')).toMatchObject([{ path: '/x', cause: 'lease' }]);
+  bob.propose(1, CLAIM);
+  desk.rest();
+  desk.hear('ann', result);
+  expect(desk.rest()).toMatchObject([{ kind: 'verdict', verdict: { kind: 'rejected', issues: [{ path: '/x', by: 'bob' }] } }]);
+  expect([heldBy(desk), stateJson(desk.space)['note']]).toEqual(['bob', 0]);
+});
+
 test('[CO29] what its holder says while the expiry waits for the round keeps a lease', () => {
   const late = (say: (desk: Desk, propose: () => void) => void): Desk => {
     const desk = leading();

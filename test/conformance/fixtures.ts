@@ -12,13 +12,15 @@ import type { JsonObject, SystemEvent, Verdict } from '@oplus/core';
 import { AGENTS, numbersFrom, play, SAMPLE_KINDS } from '@oplus/core/testing';
 import type { FieldSpec, History, Play } from '@oplus/core/testing';
 import { ROOT } from '../house/source.ts';
+import { RULES_CHECKS, RULES_FUNCTIONS, rulesPlay } from './rules-play.ts';
 
 /** Texts are canonical JSON (RFC 8785); an entry is the text that a log holds. */
 export type Fixture = {
   readonly kind: string;
   readonly contract: JsonObject;
-  /** What no contract holds: in words, what the function of a field does. */
+  /** What no contract holds: in words, what the function of a field does, and what the check of a rule says. */
   readonly functions: { readonly [path: string]: string };
+  readonly checks: { readonly [rule: string]: string };
   readonly space: string;
   readonly plays: readonly FixturePlay[];
 };
@@ -42,9 +44,10 @@ export function fixtureFiles(): ReadonlyMap<string, string> {
   for (const sample of SAMPLE_KINDS) {
     for (const [i, spec] of sample.simple.entries()) {
       const name = `${sample.kind}${i === 0 ? '' : `-${i + 1}`}.json`;
-      files.set(name, `${JSON.stringify(fixtureOf(sample.kind, spec), null, 1)}\n`);
+      files.set(name, textOf(fixtureOf(sample.kind, spec)));
     }
   }
+  files.set('rules.json', textOf(rulesFixture()));
   return files;
 }
 
@@ -81,7 +84,18 @@ function fixtureOf(kind: string, spec: FieldSpec): Fixture {
     plays.push(fixturePlay(played));
   }
   const does = spec.kind === 'reduce' ? REDUCERS[spec['by'] as string] : undefined;
-  return { kind, contract, functions: does === undefined ? {} : { f: does }, space, plays };
+  return { kind, contract, functions: does === undefined ? {} : { f: does }, checks: {}, space, plays };
+}
+
+function rulesFixture(): Fixture {
+  const { schema, space, rounds } = rulesPlay();
+  const plays = [{ rounds: rounds.map(({ sealed, ...given }) => ({ ...given, entry: sealed.text })), state: stateJson(space) }];
+  const code = { functions: RULES_FUNCTIONS, checks: RULES_CHECKS };
+  return { kind: 'rules', contract: contractOf(schema), ...code, space: space.name, plays };
+}
+
+function textOf(fixture: Fixture): string {
+  return `${JSON.stringify(fixture, null, 1)}\n`;
 }
 
 /** What the sample reducers do. */

@@ -1,0 +1,175 @@
+/**
+ * A play by hand for what no play of one kind shows: rules, protections, erasures, a derived field, roles, premises, bases that
+ * are too old or too new, what ends by itself, an agent that leaves and comes back.
+ */
+import { canonical, cas, claim, counter, defineState, derived, field, loadState, lww, map, seal, unbornSpace } from '@oplus/core';
+import type { Admitted, Json, JsonObject, Sealed, Space, StateSchema, SystemEvent } from '@oplus/core';
+import { sha256 } from '@oplus/core/testing';
+import { z } from 'zod';
+
+/** What the code of the definition does, in words: of functions by path of their field, of checks by name of their rule. */
+export const RULES_FUNCTIONS: { readonly [path: string]: string } = { free: 'stock minus reserved' };
+export const RULES_CHECKS: { readonly [rule: string]: string } = {
+  enough: 'reserved is at most stock',
+  forward: 'final does not become draft again',
+  notes: 'nothing is erased while the phase is final',
+};
+
+/** One round of the play. `proposals` are canonical texts, also those that are not due. */
+export type RulesRound = {
+  readonly term: number;
+  readonly events: readonly SystemEvent[];
+  readonly proposals: readonly string[];
+  readonly sealed: Sealed;
+};
+
+/** The play, always the same, with the space after its last round. */
+export function rulesPlay(): { readonly schema: StateSchema; readonly space: Space; readonly rounds: readonly RulesRound[] } {
+  const schema = loadState(definition, sha256);
+  let space = unbornSpace('rules', schema);
+  const rounds = ROUNDS.map(({ events = [], proposals }, i): RulesRound => {
+    const genesis: readonly SystemEvent[] = i === 0 ? [{ kind: 'genesis', schema: schema.digest, nonce: 'n' }] : [];
+    const given = { term: i < 4 ? 1 : 2, events: [...genesis, ...events] };
+    const admitted = proposals.map((one) => admittedOf(one, schema));
+    const sealed = seal(space, { ...given, proposals: admitted });
+    space = sealed.space;
+    return { ...given, proposals: admitted.map(({ text }) => text), sealed };
+  });
+  return { schema, space, rounds };
+}
+
+const words = z.string().max(20);
+
+const definition = defineState({
+  name: 'rules',
+  version: 1,
+  fields: {
+    stock: counter({ start: 5 }),
+    reserved: counter(),
+    free: derived(z.int().min(-50).max(100), {
+      from: { stock: counter(), reserved: counter() },
+      compute: ({ stock, reserved }) => stock - reserved,
+    }),
+    phase: cas(z.enum(['draft', 'final']), { start: 'draft' }),
+    notes: field(map(cas(words), { cap: 4 }), { eraseMax: 1 }),
+    decision: field(lww(words), { writers: ['lead'] }),
+    lock: claim({ leaseMs: 1000 }),
+  },
+  roles: { lead: { priority: 1 }, worker: { priority: 0, trust: 60 } },
+  invariants: {
+    enough: {
+      reads: ['stock', 'reserved'],
+      check: ({ after }) => after.reserved <= after.stock || `${after.reserved} of ${after.stock} are reserved.`,
+    },
+  },
+  transitions: {
+    forward: {
+      reads: ['phase'],
+      check: ({ before, after }) => !(before.phase === 'final' && after.phase === 'draft') || 'What is final stays so.',
+    },
+  },
+  protections: {
+    notes: { reads: ['phase'], check: ({ after }) => after.phase !== 'final' || 'The phase is final.' },
+  },
+  horizon: 2,
+});
+
+/** `base` is a revision, or a whole base. */
+type Draft = {
+  readonly agent: string;
+  readonly n: number;
+  readonly base: number | JsonObject;
+  readonly patch: JsonObject;
+  readonly premises?: readonly string[];
+  readonly incarnation?: number;
+  readonly schema?: string;
+};
+
+type Drafted = { readonly events?: readonly SystemEvent[]; readonly proposals: readonly Draft[] };
+
+const ROUNDS: readonly Drafted[] = [
+  { events: [joined('ada', 'lead'), joined('bob', 'worker'), joined('cy', 'worker')], proposals: [] },
+  {
+    proposals: [
+      {
+        agent: 'ada',
+        n: 1,
+        base: 0,
+        patch: { notes: { at: { a: { set: 'one' }, b: { set: 'two' }, '10': { set: 'ten' }, '9': { set: 'nine' } } } },
+      },
+      { agent: 'ada', n: 2, base: 0, patch: { decision: { set: 'wait' } } },
+      { agent: 'bob', n: 1, base: 0, patch: { stock: { inc: 2 }, reserved: { inc: 3 } } },
+      { agent: 'bob', n: 2, base: 0, patch: { decision: { set: 'go' }, free: { set: 9 } } },
+      { agent: 'cy', n: 1, base: 0, patch: { reserved: { inc: 9 } } },
+      { agent: 'cy', n: 2, base: 0, patch: { lock: { claim: true } } },
+      { agent: 'cy', n: 3, base: 0, patch: { reserved: { inc: 99 } } },
+      { agent: 'cy', n: 5, base: 0, patch: { lock: { release: true } } },
+    ],
+  },
+  {
+    proposals: [
+      { agent: 'ada', n: 3, base: 1, patch: { phase: { set: 'final' } } },
+      { agent: 'bob', n: 3, base: 1, patch: { notes: { drop: ['a', 'b'] } } },
+      { agent: 'bob', n: 4, base: 1, patch: { notes: { drop: ['a'] } } },
+      { agent: 'cy', n: 4, base: 0, patch: { reserved: { inc: 1 } }, premises: ['/free'] },
+      { agent: 'cy', n: 5, base: 1, patch: { notes: { at: { '10': { set: 10 }, '9': { set: 9 }, c: { set: 'three' } } } } },
+    ],
+  },
+  {
+    proposals: [
+      { agent: 'ada', n: 4, base: 2, patch: { phase: { set: 'draft' } } },
+      { agent: 'bob', n: 5, base: 7, patch: { reserved: { inc: 1 } } },
+      { agent: 'bob', n: 6, base: 2, patch: { reserved: { inc: -4 }, phase: { set: 'draft' } } },
+      { agent: 'cy', n: 6, base: 2, patch: { notes: { at: { b: { set: 'on trust' } } } }, premises: ['/decision'] },
+      { agent: 'cy', n: 7, base: { revision: 2, vector: { bob: 9 } }, patch: { lock: { release: true } } },
+    ],
+  },
+  {
+    events: [
+      { kind: 'expire', path: '/lock', token: 1, cause: 'lease' },
+      { kind: 'expire', path: '/lock', token: 4, cause: 'lease' },
+      { kind: 'leave', agent: 'bob', incarnation: 1 },
+    ],
+    proposals: [
+      { agent: 'ada', n: 5, base: 3, patch: { decision: { set: 'as noted' } }, premises: ['/notes/b'] },
+      { agent: 'bob', n: 7, base: 0, patch: { stock: { inc: 1 } } },
+      { agent: 'bob', n: 8, base: 3, patch: { stock: { inc: 1 } }, schema: '0123456789abcdef' },
+      {
+        agent: 'cy',
+        n: 8,
+        base: { revision: 3, vector: { ada: 4 } },
+        patch: { lock: { claim: true }, decision: { unset: true } },
+      },
+      { agent: 'cy', n: 9, base: 3, patch: { lock: { claim: true } } },
+    ],
+  },
+  {
+    events: [joined('bob', 'worker', 'second'), joined('dan', 'stranger'), { kind: 'leave', agent: 'bob', incarnation: 1 }],
+    proposals: [
+      { agent: 'bob', n: 9, base: 4, patch: { stock: { inc: 1 } } },
+      { agent: 'bob', n: 9, base: 4, patch: { stock: { inc: -3 }, reserved: { inc: -3 } }, incarnation: 2 },
+      { agent: 'ada', n: 6, base: 4, patch: { lock: { claim: true }, stock: { inc: 1 } } },
+      { agent: 'dan', n: 1, base: 4, patch: { stock: { inc: 1 } } },
+    ],
+  },
+];
+
+function joined(agent: string, role: string, session: string = 'first'): SystemEvent {
+  return { kind: 'join', agent, role, session };
+}
+
+function admittedOf({ agent, n, base, patch, premises, incarnation = 1, schema }: Draft, of: StateSchema): Admitted {
+  const proposal = {
+    kind: 'proposal',
+    v: 1,
+    space: 'rules',
+    agent,
+    incarnation,
+    n,
+    schema: schema ?? of.id,
+    base: typeof base === 'number' ? { revision: base } : base,
+    ...(premises === undefined ? {} : { premises }),
+    patch,
+  } as const;
+  return { proposal: proposal as unknown as Admitted['proposal'], text: canonical(proposal as unknown as Json) };
+}

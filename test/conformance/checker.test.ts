@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hashText, spin } from '@oplus/core';
 import { describe, expect, test } from 'vitest';
+import { ROOT } from '../house/source.ts';
 import { FIXTURES } from './fixtures.ts';
 import type { Fixture } from './fixtures.ts';
 
@@ -88,4 +90,14 @@ describe('the checker in another language', () => {
       said: expect.stringContaining('left out') as string,
     });
   });
+});
+
+test('[CNF5] the vectors of the page of bytes are those of the core', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'wire-format.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d+|none) \| `([^`]+)` \| (\d+) \|$/gm)].map(([, depth, text, value]) => {
+    const made = depth === 'none' ? hashText(text as string) : spin(Number(depth), text as string);
+    return [text, made, Number(value)] as const;
+  });
+  expect(rows).toHaveLength(7);
+  for (const [text, made, value] of rows) expect(value, text).toBe(made);
 });

@@ -27,10 +27,6 @@ function issueOf(verdict: Verdict | undefined): unknown {
   return verdict?.kind === 'rejected' ? verdict.issues[0] : undefined;
 }
 
-function sizeOf(team: SmallTeam): number {
-  return (team.schema.kinds[0] as FieldKind).encode(team.space.cells[0]).length;
-}
-
 describe('text', () => {
   test('[TXT1] changes of different places merge, in one round and on an older view', () => {
     const team = teamOf('one two three');
@@ -259,55 +255,6 @@ describe('text', () => {
     expect(team.state['t']).toBe(`-${'\u{1f600}'.repeat(2_998)}\u{1f602}!`);
     const kind = team.schema.kinds[0] as FieldKind;
     expect(kind.encode(team.space.cells[0])).not.toMatch(/\\ud[89a-f]/);
-  });
-
-  test('[TXT11] what every view has seen is forgotten', () => {
-    const team = smallTeam({ fields: { t: text({ charsMax: 9_000, start: 'a0 b0' }) } }, ['a', 'b']);
-    const sizes: number[] = [];
-    for (let i = 0; i < 300; i += 1) {
-      team.round({ agent: 'a', patch: replace(`a${i}`, `a${i + 1}`) }, { agent: 'b', patch: append('.') });
-      sizes.push(sizeOf(team));
-    }
-    expect(team.state['t']).toBe(`a300 b0${'.'.repeat(300)}`);
-    expect(Math.max(...sizes)).toBeLessThan(20_000);
-  });
-
-  test('[TXT11] when more is forgotten, older views append and find no places; newer ones do', () => {
-    const start = Array.from({ length: 40 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('');
-    const team = teamOf(`${start}.`, 9_000);
-    const sizes: number[] = [];
-    for (let i = 0; i < 60; i += 1) {
-      const many = Array.from({ length: 40 }, (_, j) => ({
-        find: String.fromCodePoint(0x4e00 + i * 40 + j),
-        with: String.fromCodePoint(0x4e00 + i * 40 + 40 + j),
-      }));
-      expect(codesOf(team.ask(i % 2 === 0 ? 'a' : 'b', { t: { replace: many } }))).toEqual(['committed']);
-      sizes.push(sizeOf(team));
-    }
-    expect(Math.max(...sizes)).toBeLessThan(300_000);
-    expect(issueOf(team.ask('c', replace('.', '!'), 2))).toMatchObject({ code: 'conflict', recovery: 're-read' });
-    expect(codesOf(team.ask('c', append('x'), 2))).toEqual(['committed']);
-    expect(codesOf(team.ask('c', replace('.', '!'), 50))).toEqual(['committed']);
-    expect(String(team.state['t'])).toMatch(/!x$/);
-  });
-
-  test('[TXT11] of a short text much more removed text than it may have is kept for older views', () => {
-    const team = teamOf('0.', 20);
-    for (let i = 0; i < 40; i += 1) team.ask('a', replace(String(i), String(i + 1)));
-    expect(codesOf(team.ask('b', replace('.', '!'), 0))).toEqual(['committed']);
-    expect(team.state['t']).toBe('40!');
-  });
-
-  test('[TXT11] no more removed text is kept than the text may have', () => {
-    const team = teamOf('0', 20_000);
-    const sizes: number[] = [];
-    for (let i = 0; i < 40; i += 1) {
-      const [from, to] = [i, i + 1].map((n) => (n === 0 ? '0' : String.fromCodePoint(0x4e00 + n).repeat(9_000)));
-      expect(codesOf(team.ask('a', replace(from as string, to as string)))).toEqual(['committed']);
-      sizes.push(sizeOf(team));
-    }
-    expect(Math.max(...sizes)).toBeLessThan(100_000);
-    expect(codesOf(team.ask('b', append('.'), 0))).toEqual(['committed']);
   });
 
   test('[TXT12] a cell is written down and read back to the same digest', () => {

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True
 import kinds
+import lists  # noqa: F401 (adds its kinds)
+import rows  # noqa: F401 (adds its kinds)
 from kinds import TRUST_MAX, Mark, canonical, clipped, excerpt, mix, place_of, sha256, trie_digest
 
 
@@ -257,14 +259,19 @@ class Space:
                 short.append(members[-1])
 
         fold_events(event for event in events if event['kind'] != 'leave')
-        for text, proposal, stamp, record in self.due(agents, proposals):
-            attempt = Attempt(self, cells, proposal, stamp, record, revision)
+        judged = []
+        for due in self.due(agents, proposals):
+            attempt = Attempt(self, cells, *due[1:], revision)
             after = attempt.judge()
-            verdict = {'kind': 'committed' if after else 'rejected', 'revision': revision}
-            if after:
-                cells = after
-                if attempt.outcomes:
-                    verdict['outcomes'] = attempt.outcomes
+            cells = cells if after is None else after
+            judged.append((*due, attempt, after is not None))
+        cells, evicted = self.settled(cells)
+        for text, proposal, stamp, record, attempt, is_accepted in judged:
+            verdict = {'kind': 'committed' if is_accepted else 'rejected', 'revision': revision}
+            if is_accepted:
+                outcomes = {**attempt.outcomes, **evicted.get((proposal['agent'], proposal['n']), {})}
+                if outcomes:
+                    verdict['outcomes'] = outcomes
             else:
                 words = hints.get((proposal['agent'], proposal['n']), [])
                 verdict['issues'] = [{**issue, 'hint': hint} for issue, hint in zip(attempt.issues, words)]
@@ -283,6 +290,19 @@ class Space:
         self.revision, self.agents, self.cells = revision, agents, cells
         self.head = sha256(f'{{"members":[{",".join(short)}],{tail}')
         return f'{{"members":[{",".join(members)}],{tail}'
+
+    def settled(self, cells):
+        """The cells settled, and by dot what fell off."""
+        evicted = {}
+
+        def evict(path, agent, n):
+            evicted.setdefault((agent, n), {})[path] = {'kind': 'evicted'}
+
+        def settle(name):
+            is_changed = cells[name] is not self.cells[name]
+            return self.schema.kinds[name].settle(cells[name], f'/{name}', evict) if is_changed else cells[name]
+
+        return {name: settle(name) for name in self.schema.names}, evicted
 
     def after_event(self, agents, cells, event, is_first):
         kind = event['kind']

@@ -259,6 +259,9 @@ class Kind:
     def child(self, cell, token):
         return None
 
+    def settle(self, cell, path, evict):
+        return cell
+
     def expire(self, cell, tokens, event, mark):
         return cell
 
@@ -566,8 +569,16 @@ class Set(Kind):
     def json(self, cell):
         return [cell['items'][key][0] for key in sorted(cell['items'], key=units)]
 
+    def texts(self, cell):
+        return {key: canonical([value, [mark_json(one) for one in marks]]) for key, (value, marks) in cell['items'].items()}
+
+    def encode(self, cell):
+        texts = self.texts(cell)
+        items = ','.join(texts[key] for key in sorted(texts, key=units))
+        return f'{{"items":[{items}],"mark":{canonical(mark_json(cell["mark"]))}}}'
+
     def digest(self, cell):
-        texts = {key: canonical([value, [mark_json(one) for one in marks]]) for key, (value, marks) in cell['items'].items()}
+        texts = self.texts(cell)
         return leaf(f'["{trie_digest(texts)}",{canonical(mark_json(cell["mark"]))}]')
 
     def child(self, cell, token):
@@ -666,8 +677,7 @@ class Map(Kind):
             is_changed = is_changed or self.below.newest(after) is not self.below.newest(start)
             live[key] = after
             if before is None:
-                young, old = ({k: v for k, v in graves[g].items() if k != key} for g in ('young', 'old'))
-                graves = {**graves, 'young': young, 'old': old}
+                graves = without_grave(graves, key)
             if past is not None:
                 pasts.pop(key, None)
                 if past.revision > attempt.horizon:
@@ -698,11 +708,14 @@ class Map(Kind):
         return f'{head},"mark":{mark},"pasts":{canonical(marks_json(cell["pasts"]))}}}'
 
     def digest(self, cell):
-        graves = cell['graves']
         live = trie_digest({key: self.below.encode(one) for key, one in cell['live'].items()})
-        young, old, pasts = (trie_digest(mark_texts(one)) for one in (graves['young'], graves['old'], cell['pasts']))
-        remembered = f'"{young}","{old}",{graves["turned"]},{graves["floor"]},' + (f'"{pasts}",' if cell['pasts'] else '')
-        return leaf(f'["{live}",{remembered}{",".join(canonical(mark_json(cell[one])) for one in ("mark", "born"))}]')
+        pasts = f'"{trie_digest(mark_texts(cell["pasts"]))}",' if cell['pasts'] else ''
+        mark, born = (canonical(mark_json(cell[one])) for one in ('mark', 'born'))
+        return leaf(f'["{live}",{remembered(cell["graves"])},{pasts}{mark},{born}]')
+
+    def settle(self, cell, path, evict):
+        settled = {key: self.below.settle(one, f'{path}/{escaped(key)}', evict) for key, one in cell['live'].items()}
+        return {**cell, 'live': settled}
 
     def child(self, cell, token):
         known = cell['live'].get(token)
@@ -718,6 +731,16 @@ def with_grave(graves, key, mark, horizon):
     return {'young': {key: mark}, 'old': graves['young'], 'turned': mark.revision, 'floor': floor}
 
 
+def without_grave(graves, key):
+    young, old = ({one: mark for one, mark in graves[part].items() if one != key} for part in ('young', 'old'))
+    return {**graves, 'young': young, 'old': old}
+
+
+def remembered(graves):
+    young, old = (trie_digest(mark_texts(graves[part])) for part in ('young', 'old'))
+    return f'"{young}","{old}",{graves["turned"]},{graves["floor"]}'
+
+
 def marks_json(marks):
     return {key: mark_json(mark) for key, mark in marks.items()}
 
@@ -728,8 +751,11 @@ def mark_texts(marks):
 
 def restrictions(merge):
     """Who may write a thing and all below it."""
-    below = [merge['of']] if merge['kind'] == 'map' else []
-    return [merge] + [one for part in below for one in restrictions(part)]
+    return [merge] + [one for part in parts_of(merge) for one in restrictions(part)]
+
+
+def parts_of(merge):
+    return [merge['of']] if merge['kind'] == 'map' else list(merge.get('cells', {}).values())
 
 
 class Place(NamedTuple):
@@ -781,6 +807,7 @@ def missing_in(contract):
     def missing(merge):
         if merge['kind'] not in KINDS or (merge['kind'] == 'group' and merge['rule'] in ('multi', 'owned')):
             return merge['kind']
-        return missing(merge['of']) if merge['kind'] == 'map' else None
+        return next((one for one in map(missing, parts_of(merge)) if one is not None), None)
+
     found = [missing(one['x-merge']) for one in contract['properties'].values()]
     return next((one for one in found if one is not None), None)

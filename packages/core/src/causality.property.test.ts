@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { sees } from './causal-context.ts';
 import type { Mark } from './dot.ts';
 import { decodeMark, encodeMark, summed } from './dot.ts';
 import { canonical } from './json.ts';
 import type { Json } from './json.ts';
 import { counter } from './kinds/counter.ts';
+import { cas } from './kinds/register.ts';
 import { compareAdmit, compareWin, decodeStamp, encodeStamp, spin, stampOf } from './stamp.ts';
 import type { Stamp } from './stamp.ts';
 import { AGENTS, codesOf, histories, play, smallTeam } from './testing/index.ts';
@@ -122,6 +124,16 @@ describe('causal context', () => {
     expect(codesOf(team.round({ agent: 'b', patch, base: { revision: 2, vector: { b: 9 } } })[0])).toEqual(['unknown_base']);
   });
 
+  test('[CC3] a vector adds its dots and no others: what its revision does not hold stays unseen', () => {
+    const team = smallTeam({ fields: { x: cas(z.string().max(9)) } });
+    team.ask('a', { x: { set: 'one' } });
+    team.ask('a', { x: { set: 'two' } });
+    const [verdict] = team.round({ agent: 'b', patch: { x: { set: 'three' } }, base: { revision: 1, vector: { a: 1 } } });
+    expect(codesOf(verdict)).toEqual(['conflict']);
+    const [seen] = team.round({ agent: 'b', patch: { x: { set: 'three' } }, base: { revision: 1, vector: { a: 2 } } });
+    expect(codesOf(seen)).toEqual(['committed']);
+  });
+
   test('[CC4] the dots of a vector never stand for what came before them: a drop needs the whole row in the view', () => {
     const team = smallTeam({ fields: { t: records({ n: counter() }, { cap: 4 }) } });
     team.ask('a', { t: { put: { x: {} } } });
@@ -133,7 +145,8 @@ describe('causal context', () => {
   });
 
   test('[CC5] marks survive being written down, with the newest change by another agent', () => {
-    const dots = fc.record({ agent: fc.constantFrom('a', 'b', 'c'), n: fc.nat(9) }, { noNullPrototype: true });
+    const dot = { agent: fc.constantFrom('a', 'b', 'c'), n: fc.nat(9) };
+    const dots = fc.record({ ...dot, trust: fc.nat(99) }, { requiredKeys: ['agent', 'n'], noNullPrototype: true });
     fc.assert(
       fc.property(fc.array(dots, { minLength: 1, maxLength: 6 }), (list) => {
         let mark: Mark | undefined;

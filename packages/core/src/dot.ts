@@ -89,7 +89,3 @@ export function decodeMark(value: Json | undefined): Mark | undefined {
   }
   throw new OplusError('LOG_DAMAGED', 'a stored mark is not one');
 }
-
-export function sameDot(a: Dot, b: Dot): boolean {
-  return a.n === b.n && a.agent === b.agent;
-}

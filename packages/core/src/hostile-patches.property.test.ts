@@ -213,6 +213,25 @@ describe('hostile patches', () => {
     });
   });
 
+  test('[IMP2][IMP4] a merge patch is done, refused, or asks for what stands already', () => {
+    const tally = { empty: 0, done: 0 };
+    underAttack(({ space, name, intent, next }) => {
+      const now = stateJson(space)[name] as Json;
+      for (const wanted of [intent, damaged(now, next), now]) {
+        const imported = fromMergePatch(space, { [name]: wanted });
+        // To erase what somebody holds or owns is to give it up, and comes to nothing where nobody does.
+        if (!imported.ok || wanted === null || isHeld(space.schema.kinds[space.schema.indexOf.get(name) as number])) continue;
+        if (Object.keys(imported.patch).length > 0) tally.done += 1;
+        else {
+          tally.empty += 1;
+          if (canonical(bare(merged(now, wanted))) !== canonical(bare(now)))
+            throw new Error(`${canonical(wanted)} is no change of ${canonical(now)}`);
+        }
+      }
+    });
+    expect(Math.min(tally.empty, tally.done)).toBeGreaterThan(RUNS / 100);
+  });
+
   test('[IMP9][SURPRISE 32] no foreign patch makes an import throw or reaches a prototype, by path or by from', () => {
     underAttack(({ space, name, intent, next }) => {
       const values = stateJson(space);
@@ -241,3 +260,28 @@ describe('hostile patches', () => {
     });
   });
 });
+
+/** RFC 7396, in its own words. */
+function merged(target: Json, patch: Json): Json {
+  if (!isJsonObject(patch)) return patch;
+  const result = new Map(Object.entries(isJsonObject(target) ? target : {}));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key);
+    else result.set(key, merged(result.get(key) ?? null, value));
+  }
+  return Object.fromEntries(result);
+}
+
+/** True for what agents hold or own, also below. */
+function isHeld(kind: FieldKind | undefined): boolean {
+  return ['claim', 'owned', 'group'].includes(kind?.name ?? '') || Object.values(kind?.parts ?? {}).some(isHeld);
+}
+
+/** As far as a merge patch can tell: members that are null or hold nothing are as good as absent, and a list is what is in it. */
+function bare(value: Json): Json {
+  if (Array.isArray(value)) return value.length === 0 ? null : [...new Set(value.map((item) => canonical(item as Json)))].sort();
+  if (!isJsonObject(value)) return value === '' ? null : value;
+  const parts = Object.entries(value).map(([key, part]): [string, Json] => [key, bare(part)]);
+  const kept = parts.filter(([, part]) => part !== null);
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}

@@ -97,6 +97,13 @@ describe('merge patches', () => {
     expect(canonical((imported.ok ? [] : imported.issues) as unknown as Json)).toContain('use inc');
   });
 
+  test('[IMP2] a collection of keys takes an object of keys, nothing else, and says so', () => {
+    const space = teamOf().space;
+    for (const odd of [5, 'x', true, ['a']])
+      expect(faultsOf(fromMergePatch(space, { notes: odd, tasks: odd }))).toEqual(['/notes schema', '/tasks schema']);
+    expect(faultsOf(fromMergePatch(space, { notes: { k: 5 } }))).toEqual(['/notes/k schema']);
+  });
+
   test('[IMP3] null erases: a key, a row, a whole collection', () => {
     const team = teamOf();
     const patch = patchOf(fromMergePatch(team.space, { tasks: { t1: null, nobody: null }, notes: null }));
@@ -139,6 +146,8 @@ describe('merge patches', () => {
       action,
     });
     expect(faultsOf(fromPaperAnswer(team.space, 'Wait'))).toEqual([' schema']);
+    for (const answer of [{ state_patch: {} }, { state_patch: {}, action: null }])
+      expect(Object.keys(fromPaperAnswer(team.space, answer))).not.toContain('action');
   });
 });
 
@@ -190,6 +199,13 @@ describe('JSON patches', () => {
         { op: 'add', path: '/notes/k/l', value: 'b' },
       ]),
     ).toEqual(['/notes/k/l schema']);
+    const appended = { op: 'add', path: '/tags/-', value: 'a' };
+    const replaced = { op: 'replace', path: '/tags', value: [] };
+    for (const both of [
+      [appended, replaced],
+      [replaced, appended],
+    ])
+      expect(faults(both)).toEqual(['/tags schema']);
     expect(faults([{ op: 'test', path: '/title', value: 'other' }])).toEqual(['/title premise']);
     expect(faults([{ op: 'add', path: 'title', value: 'a' }])).toEqual([' schema']);
     expect(faults([{ op: 'add', path: '/title' }])).toEqual(['/title schema']);

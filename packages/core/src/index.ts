@@ -2,7 +2,7 @@ export type { CausalContext } from './causal-context.ts';
 export { sees } from './causal-context.ts';
 export { leafDigest } from './digest.ts';
 export type { Dot, Mark } from './dot.ts';
-export { AGENT_PATTERN, decodeMark, encodeMark, leastTrust, sameDot, summed, trustedTo } from './dot.ts';
+export { AGENT_PATTERN, decodeMark, encodeMark, leastTrust, summed, trustedTo } from './dot.ts';
 export { withoutEchoes } from './echo.ts';
 export type { StoredEntry, StoredMember, SystemEvent } from './entry.ts';
 export { entryShape, membersOf } from './entry.ts';

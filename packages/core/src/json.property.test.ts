@@ -101,6 +101,8 @@ describe('canonical JSON', () => {
     for (let i = 0; i < 22; i += 1) deep = [deep];
     expect(excerpt(deep, 200)).toBe(`${'['.repeat(22)}1${']'.repeat(22)}`);
     expect(clipped('ab\u{1f600}cd', 3)).toBe('ab… (6 characters)');
+    expect([clipped('abc', 3), clipped('abc', 2)]).toEqual(['abc', 'ab… (3 characters)']);
+    expect([excerpt([1, 2], 5), excerpt([1, 2], 4)]).toEqual([[1, 2], '[1,2… (5 characters)']);
   });
 
   test('[JSN6] a pointer gives back the tokens that it was made of', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { SystemEvent } from './entry.ts';
+import { compareEvents } from './entry.ts';
 import { counter } from './kinds/counter.ts';
 import { log } from './kinds/log.ts';
 import { lww } from './kinds/register.ts';
@@ -130,6 +131,21 @@ describe('seal', () => {
     );
     expect(born.size).toBe(1);
     expect([...born][0]?.match(/genesis/g)).toHaveLength(1);
+  });
+
+  test('[SEAL5] the order of events is total: none is before itself, and of two one is before the other', () => {
+    const events: readonly SystemEvent[] = [
+      { kind: 'genesis', schema: 's', nonce: 'n' },
+      { kind: 'join', agent: 'a', role: 'agent', session: 's' },
+      { kind: 'join', agent: 'a', role: 'lead', session: 's' },
+      { kind: 'join', agent: 'b', role: 'agent', session: 'r' },
+      { kind: 'expire', path: '/x', token: 1, cause: 'lease' },
+      { kind: 'expire', path: '/x', token: 1, cause: 'left' },
+      { kind: 'leave', agent: 'a', incarnation: 1 },
+      { kind: 'leave', agent: 'a', incarnation: 2 },
+    ];
+    for (const [i, one] of events.entries())
+      for (const [j, other] of events.entries()) expect(compareEvents(one, other)).toBe(Math.sign(i - j));
   });
 
   test('[SEAL6] a space begins with its genesis, once', () => {

@@ -16,7 +16,7 @@ import { OplusError } from '../error.ts';
 import type { Attempt, Complain, Expiry, Field, FieldKind, Refusal } from '../field-kind.ts';
 import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonical, isJsonObject } from '../json.ts';
+import { canonical, isJsonObject, sameJson } from '../json.ts';
 import { conflict, malformed } from '../refusal.ts';
 import { samplesOfType } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
@@ -94,10 +94,13 @@ export function claim(options: ClaimOptions = {}): Field<ClaimView, ClaimIntent>
       additionalProperties: false,
     }),
     assign: (cell, change, path, complain) => {
-      const wanted = changed(kind.json(cell), change) ?? null;
-      const holder = isJsonObject(wanted) ? (wanted['holder'] ?? null) : wanted;
-      if (holder === (cell.holder ?? null)) return undefined;
-      if (holder === null) return { release: true };
+      const { holder: now = null, last: end = null } = kind.json(cell) as JsonObject;
+      const wanted: Json = changed(kind.json(cell), change) ?? { holder: null, last: end };
+      const { holder = null, last = null, ...others }: JsonObject = isJsonObject(wanted) ? wanted : { wanted };
+      if (sameJson(last, end) && Object.keys(others).length === 0) {
+        if (holder === now) return undefined;
+        if (holder === null) return { release: true };
+      }
       complain(path, malformed('claim', 'A claim is not set; use {claim: true}, {release: true} or {handoff: {to}}.'));
       return undefined;
     },

@@ -197,6 +197,17 @@ describe('map', () => {
     for (const key of ['b', '__proto__']) expect([view.has(key), view.get(key)]).toEqual([false, undefined]);
   });
 
+  test('[IMP2] a merge patch cannot make a key at the value that it starts with, and is told so', () => {
+    const team = smallTeam({ fields: { n: map(counter({ start: 3 }), { cap: 4 }), c: map(cas(text), { cap: 4 }) } });
+    expect(fromMergePatch(team.space, { n: { k: 3 } })).toMatchObject({
+      issues: [{ path: '/n/k', code: 'schema', hint: expect.stringContaining('use inc') as string }],
+    });
+    expect(fromMergePatch(team.space, { n: { k: 4 } })).toMatchObject({ issues: [{ path: '/n/k' }] });
+    expect(fromMergePatch(team.space, { n: { k: null }, c: { k: null } })).toEqual({ ok: true, patch: {}, premises: [] });
+    team.ask('a', { n: { at: { k: { inc: 0 } } } });
+    expect(fromMergePatch(team.space, { n: { k: 3 } })).toEqual({ ok: true, patch: {}, premises: [] });
+  });
+
   test('[MAP9] tombstones are bounded; a view older than what was forgotten meets the floor instead', () => {
     let graves: Graves = NO_GRAVES;
     for (let i = 0; i < GRAVES_MAX * 5; i += 1) graves = withGrave(graves, `k${i}`, { agent: 'a', n: i + 1, revision: i + 1 }, 0);

@@ -242,8 +242,15 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
         if (before !== undefined) drop.push(key);
         continue;
       }
-      const intent = child.assign(before ?? child.empty(undefined), one, `${path}/${escapeToken(key)}`, complain);
+      const keyPath = `${path}/${escapeToken(key)}`;
+      const start = before ?? child.empty(undefined);
+      let isTold = false;
+      const intent = child.assign(start, one, keyPath, (place, refusal) => {
+        isTold = true;
+        complain(place, refusal);
+      });
       if (intent !== undefined) at.push([key, intent]);
+      else if (before === undefined && !isTold && !isBlank(child.json(start))) complain(keyPath, malformed('map', unmade(child)));
     }
     if (at.length + drop.length === 0) return undefined;
     return { ...(at.length === 0 ? {} : { at: Object.fromEntries(at) }), ...(drop.length === 0 ? {} : { drop }) };
@@ -295,6 +302,11 @@ const VERBS = ['at', 'drop'];
 /** Most maps have none, and their digest is one hash cheaper. */
 function pastsDigest(pasts: Trie<Mark>, sha256: Sha256): string {
   return pasts.size === 0 ? '' : `"${trieDigest(pasts, encodeMark, sha256)}",`;
+}
+
+/** No patch format without verbs can say that a key is made as it starts. */
+function unmade({ verbs }: FieldKind): string {
+  return `A key that is not there comes to be with a write, also one of the value that it starts with; use ${verbs.join(', ')}.`;
 }
 
 function isBlank(json: Json): boolean {

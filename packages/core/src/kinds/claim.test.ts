@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { timersOf } from '../expiry.ts';
 import type { ExpiryCause } from '../field-kind.ts';
+import { fromMergePatch } from '../imports.ts';
+import type { Imported } from '../imports.ts';
+import type { Json } from '../json.ts';
 import { viewsOfSpace } from '../projection.ts';
 import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
@@ -180,12 +183,20 @@ describe('claim', () => {
     });
     expect(new Set(ids).size).toBe(3);
   });
+
+  test('[IMP2] a merge patch frees a claim, and is refused whatever else it asks of one', () => {
+    const team = smallTeam({ fields: { x: claim() } });
+    const asked = (x: Json): Imported => fromMergePatch(team.space, { x });
+    const nothing = { ok: true, patch: {}, premises: [] };
+    expect([asked(null), asked({}), asked({ holder: null })]).toEqual([nothing, nothing, nothing]);
+    team.ask('a', { x: { claim: true } });
+    const release = { ok: true, patch: { x: { release: true } }, premises: [] };
+    expect([asked(null), asked({ holder: null }), asked({ holder: 'a' })]).toEqual([release, release, nothing]);
+    team.ask('a', { x: { release: { outcome: 'done' } } });
+    for (const odd of ['a', 5, [], { holder: 'b' }, { claim: true }, { last: null }, { last: { outcome: 'other' } }, { more: 1 }])
+      expect(asked(odd), JSON.stringify(odd)).toMatchObject({ issues: [{ path: '/x', code: 'schema' }] });
+  });
 });
 
 function expire(team: SmallTeam, path: string, token: number, cause: ExpiryCause): void {
   team.events({ kind: 'expire', path, token, cause });
-}
-
-function lastOf(team: SmallTeam): unknown {
-  return (team.state['x'] as { last: unknown }).last;
-}

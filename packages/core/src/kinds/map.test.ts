@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Field } from '../field-kind.ts';
+import { fromMergePatch } from '../imports.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { viewsOfSpace } from '../projection.ts';
 import { field } from '../state-schema.ts';

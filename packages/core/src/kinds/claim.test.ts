@@ -200,3 +200,8 @@ describe('claim', () => {
 
 function expire(team: SmallTeam, path: string, token: number, cause: ExpiryCause): void {
   team.events({ kind: 'expire', path, token, cause });
+}
+
+function lastOf(team: SmallTeam): unknown {
+  return (team.state['x'] as { last: unknown }).last;
+}

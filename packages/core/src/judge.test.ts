@@ -161,6 +161,30 @@ describe('judge', () => {
     }
   });
 
+  test('[JDG1] what a rule says on the newest view is cured by another change, on an older one by reading again', () => {
+    const team = smallTeam(
+      defineState({
+        name: 'x',
+        version: 1,
+        fields: { n: counter(), m: counter() },
+        invariants: { few: { reads: ['n'], check: ({ after }) => after.n < 2 || 'Too many.' } },
+      }) as unknown as Parameters<typeof smallTeam>[0],
+    );
+    team.ask('a', { m: { inc: 1 } });
+    expect(team.ask('a', { n: { inc: 2 } })).toMatchObject({ issues: [{ rule: 'few', recovery: 'change' }] });
+    expect(team.ask('b', { n: { inc: 2 } }, 1)).toMatchObject({ issues: [{ rule: 'few', recovery: 're-read' }] });
+  });
+
+  test('[JDG1] an unknown field is told with the one that was meant, else with all there are', () => {
+    const team = smallTeam({ fields: { title: cas(text), points: counter() } });
+    const hintOf = (name: string): unknown => {
+      const verdict = team.ask('a', { [name]: { set: 'x' } });
+      return verdict.kind === 'rejected' && verdict.issues[0]?.hint;
+    };
+    for (const close of ['Title', 'titles', 'tit']) expect(hintOf(close)).toBe('Did you mean title?');
+    expect(hintOf('zz')).toBe('The fields are points, title.');
+  });
+
   test('[JDG7] what a rule is given cannot be changed: one that tries is refused, and the state stays', () => {
     const pair = z.strictObject({ p: z.int().min(0).max(9) });
     const fields = { x: cas(pair, { start: { p: 1 } }), l: log(pair, { keep: 4 }), s: set(pair, { cap: 4 }) };

@@ -184,6 +184,18 @@ describe('claim', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  test("[CLM8] [EXP6] the change of an expiry is nobody's, and follows that of the holder", () => {
+    const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }) } });
+    team.ask('a', { x: { claim: true } });
+    expire(team, '/x', 1, 'lease');
+    expect(team.schema.kinds[0]?.newest(team.space.cells[0])).toMatchObject({
+      agent: '',
+      n: 0,
+      revision: 2,
+      foreign: { agent: 'a', revision: 1 },
+    });
+  });
+
   test('[IMP2] a merge patch frees a claim, and is refused whatever else it asks of one', () => {
     const team = smallTeam({ fields: { x: claim() } });
     const asked = (x: Json): Imported => fromMergePatch(team.space, { x });

@@ -138,6 +138,12 @@ describe('quota in escrow mode', () => {
     expect(withoutEchoes(space, { x: { inc: 1 } })).toEqual({ x: { inc: 1 } });
   });
 
+  test('[SCH6] the order in which granters are named is not part of the definition', () => {
+    const idOf = (granters: readonly string[]): string => teamOf({ granters }).schema.id;
+    expect(idOf(['worker', 'lead'])).toBe(idOf(['lead', 'worker']));
+    expect(idOf(['lead'])).not.toBe(idOf(['lead', 'worker']));
+  });
+
   test('[ESC9] [SCH3] a range that is too wide, no cap, and nobody or an unknown role to grant do not load', () => {
     for (const change of [
       { granters: [] },

@@ -21,6 +21,12 @@ describe('max and min', () => {
     expect(team.state).toEqual({ x: 5 });
   });
 
+  test('[XPL4] samples of a quota lie in its range', () => {
+    expect(quota({ lo: 0, hi: 9, start: 0 }).samples()).toEqual([{ inc: 1 }, { inc: 2 }]);
+    expect(quota({ lo: 0, hi: 1, start: 1 }).samples()).toEqual([{ inc: -1 }]);
+    expect(counter().samples()).toEqual([{ inc: 1 }, { inc: -1 }, { inc: 2 }]);
+  });
+
   test('[MAX3] what lies outside the range or is not whole is refused', () => {
     const team = smallTeam({ fields: { x: max({ lo: 0, hi: 10 }) } });
     expect(codesOf(team.ask('a', { x: { raise: 11 } }))).toEqual(['bound']);

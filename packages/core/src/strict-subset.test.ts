@@ -94,4 +94,10 @@ describe('the strict subset', () => {
   ])('[STS2] whether null is of a schema: %s for %j', (isSo, schema) => {
     expect(acceptsNull(schema)).toBe(isSo);
   });
+
+  test('[STS2] a schema of another shape asks nothing of a value', () => {
+    for (const odd of [{ anyOf: 5 }, { oneOf: {} }, { anyOf: [] }, {}, true, 5])
+      for (const value of [1, { a: null }])
+        expect([strictValue(odd, value), withoutOptionalNulls(odd, value)]).toEqual([value, value]);
+  });
 });

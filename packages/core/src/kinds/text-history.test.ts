@@ -75,4 +75,19 @@ describe('the history of a text', () => {
     expect(Math.max(...sizes)).toBeLessThan(100_000);
     expect(codesOf(team.ask('b', append('.'), 0))).toEqual(['committed']);
   });
+
+  test('[TXT11] a flood behind a rewrite in one round does not make it seen: who has not is refused', () => {
+    const team = smallTeam(
+      { fields: { t: text({ charsMax: 10_000, start: 'start' }) }, roles: { first: { priority: 1 }, agent: { priority: 0 } } },
+      ['a:first', 'b'],
+    );
+    const runs = Array.from({ length: 12 }, (_, i) => String.fromCodePoint(0x4e00 + i).repeat(9_000));
+    const flood = runs.slice(1).map((run, i) => ({ agent: 'a', patch: replace(runs[i] as string, run) }));
+    const verdicts = team.round({ agent: 'a', patch: { t: { rewrite: `x${runs[0] as string}` } } }, ...flood, {
+      agent: 'b',
+      patch: replace('x', 'y'),
+    });
+    expect(verdicts.flatMap(codesOf)).toEqual([...runs.map(() => 'committed'), 'conflict']);
+    expect(codesOf(team.ask('b', replace('x', 'y')))).toEqual(['committed']);
+  });
 });

@@ -19,7 +19,7 @@ import { copyTree } from './tree-copy.ts';
 import { held } from './trial.ts';
 import type { Told } from './trial.ts';
 
-const COUNT = 64;
+const COUNT = 160;
 /** How much longer than the slowest test any test may take before it counts as one that does not end. */
 const PATIENCE = 4;
 const TEST_SECONDS_MIN = 20;

@@ -1,15 +1,18 @@
-"""The kind `records`, as docs/wire-format.md describes it."""
-from kinds import KINDS, NO_GRAVES, Kind, Map, affirmed, blocker, canonical, escaped, fault, has_type, in_order, is_once
-from kinds import kind_of, leaf, mark_json, marks_json, read_list, read_verbs, remembered, restrictions, trie_digest, units
-from kinds import with_grave, without_grave
+"""The kind `records`."""
+from .canonical import canonical, escaped, in_order, leaf, trie_digest, units
+from .graves import NO_GRAVES, grave_of, graves_json, remembered, with_grave, without_grave
+from .kind import Kind
+from .maps import restrictions
+from .marks import ABSENT, affirmed, blocker, mark_json
+from .reading import fault, has_type, is_once, read_list, read_verbs
 
 
-class Records(Map):
+class Records(Kind):
     """`live` holds rows by id; a row its cells by name."""
 
-    def __init__(self, merge):
-        Kind.__init__(self, merge)
-        self.cells = {name: kind_of(one) for name, one in sorted(merge['cells'].items())}
+    def __init__(self, merge, below, function):
+        super().__init__(merge, below, function)
+        self.cells = {name: below(one, name) for name, one in sorted(merge['cells'].items())}
 
     def empty(self, born):
         return {'live': {}, 'graves': NO_GRAVES, 'mark': born, 'born': born}
@@ -58,6 +61,17 @@ class Records(Map):
         _, put, patch, drop = op
         return len(drop) + sum(self.cells[name].erases(one) for _, row in put + patch for name, one in row)
 
+    def aims(self, cell, op, path):
+        _, put, patch, drop = op
+        found = []
+        for key, row in [(key, []) for key in drop] + put + patch:
+            place, known = f'{path}/{escaped(key)}', cell['live'].get(key)
+            if known is None or not row:
+                found.append((place, ABSENT if known is None else self.json({'live': {key: known}})[key]))
+            else:
+                found += [aim for name, one in row for aim in self.cells[name].aims(known['cells'][name], one, f'{place}/{name}')]
+        return found
+
     def fold_row(self, row, op, path, attempt):
         cells, is_changed, is_new = dict(row['cells']), False, False
         for name, one in op:
@@ -95,7 +109,7 @@ class Records(Map):
 
         def begin(key, one, place):
             nonlocal graves
-            past = self.grave(graves, key) or cell['born']
+            past = grave_of(graves, key) or cell['born']
             cells = {name: kind.empty(None) for name, kind in self.cells.items()}
             change(key, {'birth': attempt.mark, 'past': past, 'mark': attempt.mark, 'cells': cells}, one, place)
             graves = without_grave(graves, key)
@@ -123,7 +137,7 @@ class Records(Map):
             attempt.note(place, 'merged', id=key)
         for key, one in put:
             place, row = f'{path}/{escaped(key)}', live.get(key)
-            grave = (self.grave(graves, key) or cell['born']) if row is None else row['past']
+            grave = (grave_of(graves, key) or cell['born']) if row is None else row['past']
             if (row is None or not attempt.sees(row['birth'])) and not attempt.sees(grave):
                 refuse(place, 'gone', grave)
             elif row is None:
@@ -132,10 +146,10 @@ class Records(Map):
                 change(key, row, one, place)
         for key, one in patch:
             place, row = f'{path}/{escaped(key)}', live.get(key)
-            if row is None and attempt.sees(self.grave(graves, key)):
+            if row is None and attempt.sees(grave_of(graves, key)):
                 attempt.refuse(place, 'gone', 'records', 'change')
             elif row is None:
-                refuse(place, 'gone', self.grave(graves, key))
+                refuse(place, 'gone', grave_of(graves, key))
             elif not attempt.sees(row['birth']):
                 refuse(place, 'gone', row['birth'])
             else:
@@ -177,7 +191,7 @@ class Records(Map):
 
     def encode(self, cell):
         live = ','.join(f'{canonical(key)}:{self.row_text(cell["live"][key])}' for key in sorted(cell['live'], key=units))
-        graves = {**cell['graves'], 'young': marks_json(cell['graves']['young']), 'old': marks_json(cell['graves']['old'])}
+        graves = graves_json(cell['graves'])
         born, mark = (canonical(mark_json(cell[one])) for one in ('born', 'mark'))
         return f'{{"born":{born},"graves":{canonical(graves)},"live":{{{live}}},"mark":{mark}}}'
 
@@ -188,7 +202,7 @@ class Records(Map):
 
     def child(self, cell, token):
         row = cell['live'].get(token)
-        return (Gone(), self.grave(cell['graves'], token) or cell['born']) if row is None else (Row(self), row)
+        return (Gone(), grave_of(cell['graves'], token) or cell['born']) if row is None else (Row(self), row)
 
 
 class Gone(Kind):
@@ -225,6 +239,3 @@ class CellOfRow(Kind):
 
     def child(self, cell, token):
         return self.kind.child(cell['cells'][self.token], token)
-
-
-KINDS['records'] = Records

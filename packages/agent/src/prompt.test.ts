@@ -1,7 +1,9 @@
-import { canonical, loadState } from '@oplus/core';
+import { canonical, cas, counter, loadState, map } from '@oplus/core';
 import type { Issue, Json } from '@oplus/core';
+import { smallTeam } from '@oplus/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { answerFormat } from './answer-format.ts';
 import { sha256 } from './digest.ts';
 import { messagesOf } from './model.ts';
@@ -157,6 +159,25 @@ test('[PRM5] an issue is shown in field terms', () => {
   );
 });
 
+test('[PRM8] a stale view is told once, then what stands where the patch aimed, as far as there is room', () => {
+  const team = smallTeam({ fields: { cards: map(cas(z.string().max(900)), { cap: 40 }), n: counter() }, horizon: 1 });
+  const at = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, { set: 'v'.repeat(900) }]));
+  team.ask('a', { cards: { at } });
+  for (let i = 0; i < 3; i += 1) team.ask('a', { n: { inc: 1 } });
+  const verdict = team.ask('b', { n: { inc: 1 }, cards: { at: { gone: { set: 'x' }, ...at } } }, 0);
+  const given = verdict.kind === 'rejected' ? verdict.issues : [];
+  expect(given).toHaveLength(23);
+  const { user } = messagesOf(promptOf(parts({ issues: given })), 'fenced');
+  const [base, ...aims] = readPrompt({ system: '', user }).issues;
+  expect(base).toEqual({ code: 'stale_base', do: 're-read', hint: given[0]?.hint });
+  const hint = 'Your view is too old. Decide again on what stands here now.';
+  expect(aims[0]).toEqual({ path: '/cards/gone', code: 'stale_base', rule: 'horizon', do: 're-read', hint });
+  expect(aims[1]).toMatchObject({ path: '/cards/k0', have: `${'v'.repeat(200)}… (900 characters)` });
+  expect(aims.at(-1)).toEqual({ more: 23 - aims.length });
+  expect(aims.length).toBeGreaterThan(5);
+  expect(canonical(promptOf(parts({ issues: given.toReversed() })).issues)).toContain('/n');
+});
+
 test('[PRM5] many and long issues are cut, and the cut is said', () => {
   const long = { ...CONFLICT, path: `/cards/${'k'.repeat(900)}`, have: 'h'.repeat(900), hint: 'i'.repeat(900) };
   const many = Array.from({ length: 200 }, () => long);
@@ -164,7 +185,7 @@ test('[PRM5] many and long issues are cut, and the cut is said', () => {
   expect(lines.at(-1)).toEqual({ more: 200 - (lines.length - 1) });
   expect(lines.length).toBeGreaterThan(2);
   expect(promptOf(parts({ issues: many })).issues.length).toBeLessThan(ISSUES_CHARS_MAX + 400);
-  expect(lines[0]?.['have']).toMatch(/^h{200}… \(900 characters\)$/);
+  expect(lines[0]?.['have']).toMatch(/^h{240}… \(900 characters\)$/);
 });
 
 test('[PRM7] [BI-100] reserved tokens of chat templates never reach a server whole', () => {

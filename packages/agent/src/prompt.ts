@@ -64,7 +64,7 @@ export function fenceLine(edge: 'begin' | 'end', name: 'state' | 'observation' |
  */
 export function issueForModel(issue: Issue): JsonObject {
   const { path, code, rule, have, want, by, recovery, hint } = issue;
-  const isAboutFields = !ABOUT_BASES.has(code);
+  const isAboutFields = !ABOUT_BASES.has(code) || (code === 'stale_base' && path !== '/base');
   return {
     ...(path === '' || !isAboutFields ? {} : { path: clip(path, 0, PATH_CHARS_MAX) }),
     code,
@@ -78,10 +78,11 @@ export function issueForModel(issue: Issue): JsonObject {
 }
 
 const PATH_CHARS_MAX = 200;
-const VALUE_CHARS_MAX = 200;
+/** Room for an excerpt of the core and the words that say its length, so that these are not cut off. */
+const VALUE_CHARS_MAX = 240;
 const HINT_CHARS_MAX = 300;
 
-/** Codes whose path and values speak of revisions, counts or digests. */
+/** Codes whose path and values speak of revisions, counts or digests; of a stale base only those of the base itself do. */
 const ABOUT_BASES: ReadonlySet<string> = new Set([
   'stale_base',
   'unknown_base',

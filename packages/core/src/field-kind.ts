@@ -86,6 +86,9 @@ export type ExpiryCause = 'lease' | 'left' | 'deadline';
 /** A timer that ran out, as the log has it. `mark` is what the change gets. */
 export type Expiry = { readonly token: number; readonly cause: ExpiryCause; readonly mark: Mark };
 
+/** A place that an operation names, by its path, and what stands there: `undefined` where nothing does. */
+export type Aim = readonly [path: string, value: Json | undefined];
+
 /** `Cell` is private to the kind, `Op` too; others carry them as `unknown`. */
 export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cell> {
   readonly meta?: FieldMeta;
@@ -114,6 +117,8 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   weigh(op: Op): number;
   /** How many things the operation asks to erase: values, elements, keys, rows. 0 for a plain write. */
   erases(op: Op): number;
+  /** The places that the operation names. Without it: the whole value. Cost: that of their JSON. */
+  aims?(cell: Cell, op: Op, path: string): readonly Aim[];
   /** Folds the operation in. After a refusal the cell given back is not used. */
   fold(cell: Cell, op: Op, path: string, attempt: Attempt): Cell;
   /** The operation without what merely repeats the cell: values equal to the base are not writes. `undefined` when nothing is left. */
@@ -170,6 +175,11 @@ export type ViewOf<F> = F extends Field<infer View, unknown> ? View : never;
 
 /** What a patch may ask of a field. */
 export type IntentOf<F> = F extends Field<unknown, infer Intent> ? Intent : never;
+
+/** The places that an operation names: what an author is shown whose view is too old to be judged on. */
+export function aimsOf(kind: FieldKind, cell: unknown, op: unknown, path: string): readonly Aim[] {
+  return kind.aims?.(cell, op, path) ?? [[path, kind.json(cell)]];
+}
 
 /** Every restriction of writers on a kind and below it: what an agent must satisfy that erases the whole. */
 export function restrictionsOf(kind: FieldKind): readonly FieldMeta[] {

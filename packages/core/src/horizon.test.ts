@@ -17,7 +17,12 @@ describe('horizon', () => {
     team.ask('b', inc, 2);
     team.ask('c', inc, 3);
     expect(horizonOf(team.space)).toBe(2);
-    expect(team.ask('a', inc, 1)).toMatchObject({ issues: [{ code: 'stale_base', have: 2, want: 1, recovery: 're-read' }] });
+    expect(team.ask('a', inc, 1)).toMatchObject({
+      issues: [
+        { path: '/base', code: 'stale_base', have: 2, want: 1, recovery: 're-read' },
+        { path: '/n', code: 'stale_base', recovery: 're-read' },
+      ],
+    });
     expect(codesOf(team.ask('a', inc, 2))).toEqual(['committed']);
     team.events({ kind: 'leave', agent: 'b', incarnation: 1 });
     expect(horizonOf(team.space)).toBe(3);
@@ -38,7 +43,7 @@ describe('horizon', () => {
     const team = smallTeam({ fields, horizon: 3 });
     for (let i = 0; i < 9; i += 1) team.ask('a', inc);
     expect(horizonOf(team.space)).toBe(6);
-    expect(codesOf(team.ask('b', inc, 5))).toEqual(['stale_base']);
+    expect(codesOf(team.ask('b', inc, 5))).toEqual(['stale_base', 'stale_base']);
   });
 
   test('[HRZ4] when all have left it is the newest revision, and who comes back begins there', () => {

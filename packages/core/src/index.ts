@@ -11,6 +11,7 @@ export { invariant, OplusError } from './error.ts';
 export type { Change } from './change.ts';
 export { changed } from './change.ts';
 export type {
+  Aim,
   Attempt,
   Complain,
   Expiry,
@@ -108,7 +109,7 @@ export { project, stateOf, viewsOfSpace } from './projection.ts';
 export type { StateOf, ValueOf } from './state-type.ts';
 export type { Action, Admitted, Gated, Proposal } from './proposal.ts';
 export { admit, OPERATIONS_MAX, PROPOSAL_BYTES_MAX, proposalShape, readMessage, SPACE_PATTERN } from './proposal.ts';
-export { malformed, outOfBounds, superseded } from './refusal.ts';
+export { malformed, outOfBounds, stale, superseded } from './refusal.ts';
 export type { Courses, Difference } from './what-if.ts';
 export { coursesAfter, fieldsApart, unbornCourses, whatIf } from './what-if.ts';
 export { rehearse } from './rehearse.ts';

@@ -10,7 +10,7 @@ import type { Json } from './json.ts';
  * |---|---|---|
  * | `conflict` | a concurrent change of the same cell that does not commute | yes, after re-reading |
  * | `premise` | a field that the proposer relied on has changed since its view | yes, after re-reading |
- * | `stale_base` | the view is older than the horizon | yes, after re-reading |
+ * | `stale_base` | the view is older than the horizon; what stands now where the patch aims is told with it | yes, after re-reading |
  * | `unknown_base` | the view is newer than the log, or of another history | yes, after re-reading |
  * | `held` | the claim belongs to another agent | yes, when its holding has ended |
  * | `not_owner` | only the holder may do that | no |

@@ -45,10 +45,13 @@ describe('judge', () => {
       issues: [{ path: '/base', code: 'unknown_base', have: 6, want: 7, recovery: 're-read' }],
     });
     expect(team.revision).toBe(7);
-    expect(codesOf(team.ask('b', { n: { inc: 1 } }, 3))).toEqual(['stale_base']);
+    expect(codesOf(team.ask('b', { n: { inc: 1 } }, 3))).toEqual(['stale_base', 'stale_base']);
     expect(codesOf(team.ask('b', { n: { inc: 1 } }, 5))).toEqual(['committed']);
     expect(team.ask('b', { n: { inc: 1 } }, 5)).toMatchObject({
-      issues: [{ code: 'stale_base', have: 6, want: 5 }],
+      issues: [
+        { code: 'stale_base', have: 6, want: 5 },
+        { path: '/n', code: 'stale_base', have: 7 },
+      ],
       retry: { after: 10 },
     });
     const stranger = admittedOf({
@@ -65,6 +68,51 @@ describe('judge', () => {
     expect(seal(team.space, { term: 1, events: [], proposals: [stranger] }).decided[0]?.verdict).toMatchObject({
       issues: [{ code: 'protocol', recovery: 'stop' }],
     });
+  });
+
+  test('[JDG16] a stale base is told with what stands now at the keys, rows, cells and elements that the patch names', () => {
+    const fields = {
+      boss: field(counter(), { writers: ['lead'] }),
+      l: log(text, { keep: 5 }),
+      m: map(counter(), { cap: 4 }),
+      n: counter(),
+      t: records({ title: cas(text), n: counter() }, { cap: 4 }),
+      tags: set(text, { cap: 4 }),
+    };
+    const team = smallTeam({ fields, roles: { lead: { priority: 1 }, agent: { priority: 0 } }, horizon: 1 });
+    team.ask('a', { m: { at: { 'a/b': { inc: 2 }, b: { inc: 3 } } }, n: { inc: 7 }, tags: { add: ['x', 'y'] } });
+    team.ask('a', { t: { put: { r: { title: { set: 'one' }, n: { inc: 4 } }, s: {} } }, l: { append: ['1', '2', '3', '4'] } });
+    for (let i = 0; i < 2; i += 1) team.ask('a', { n: { inc: 1 } });
+    const patch = {
+      boss: { inc: 1 },
+      l: { append: ['5'] },
+      m: { at: { 'a/b': { inc: 1 }, c: { inc: 1 } }, drop: ['b'] },
+      n: { inc: 'many' },
+      t: { patch: { r: { title: { set: 'two' } } }, drop: ['s'], add: [{}] },
+      tags: { add: ['y', 'z'] },
+      zz: { set: 1 },
+    };
+    const verdict = team.ask('b', patch, 1);
+    const [base, ...aims] = verdict.kind === 'rejected' ? verdict.issues : [];
+    expect(base).toMatchObject({ path: '/base', code: 'stale_base', have: 3, want: 1 });
+    expect(aims.map(({ path, have }) => [path, have])).toEqual([
+      ['/l', ['2', '3', '4']],
+      ['/m/b', 3],
+      ['/m/a~1b', 2],
+      ['/m/c', undefined],
+      ['/t/s', { n: 0, title: null }],
+      ['/t/r/title', 'one'],
+      ['/tags/y', 'y'],
+      ['/tags/z', undefined],
+    ]);
+    expect(aims.every(({ code, rule, recovery }) => `${code} ${rule} ${recovery}` === 'stale_base horizon re-read')).toBe(true);
+    expect(verdict).toHaveProperty('retry');
+    // What such a verdict shows is bounded, and so is the work for a patch that no view could have been judged with.
+    const many = Array.from({ length: 40 }, (_, i) => `k${i}`);
+    const wide = team.ask('b', { m: { drop: many } }, 1);
+    expect(wide).toMatchObject({ issues: { length: 32, 31: { code: 'stale_base', hint: '10 more issues are not listed.' } } });
+    const wider = team.ask('b', { m: { drop: [...many, ...many.map((key) => `${key}-`)] } }, 1);
+    expect(codesOf(wider)).toEqual(['stale_base']);
   });
 
   test('[JDG4] a premise that changed since the view refuses, one that did not does not', () => {

@@ -5,6 +5,7 @@ import { sees, seesAll } from './causal-context.ts';
 import type { CausalContext } from './causal-context.ts';
 import { TRUST_MAX } from './dot.ts';
 import type { Mark } from './dot.ts';
+import { aimsOf } from './field-kind.ts';
 import type { Attempt, FieldKind, FieldMeta, Refusal } from './field-kind.ts';
 import type { Issue, Outcome, Outcomes } from './issue.ts';
 import { EXCERPT_CHARS_MAX, isCurable, ISSUES_MAX } from './issue.ts';
@@ -13,7 +14,7 @@ import { clipped, escapeToken, excerpt, pointer } from './json.ts';
 import { placeOf } from './provenance.ts';
 import type { Proposal } from './proposal.ts';
 import { OPERATIONS_MAX } from './proposal.ts';
-import { malformed, named } from './refusal.ts';
+import { malformed, named, stale } from './refusal.ts';
 import type { Stamp } from './stamp.ts';
 import type { CompiledRule, RuleAnswer, StateSchema } from './state-schema.ts';
 import { isFine } from './state-schema.ts';
@@ -168,9 +169,27 @@ function checkBase(trial: Trial): boolean {
       recovery: 're-read',
       hint: 'The view is older than the horizon. Make a new one and decide again.',
     });
+    showAims(trial);
     return false;
   }
   return checkVector(trial);
+}
+
+/** What stands now where the patch aims, so that its author can decide again without another read. What cannot be read is not shown. */
+function showAims(trial: Trial): void {
+  const { schema, cells, role } = trial.bench;
+  let weight = 0;
+  for (const [name, intent] of Object.entries(trial.proposal.patch)) {
+    const index = schema.indexOf.get(name);
+    const kind = schema.kinds[index ?? -1];
+    if (kind === undefined || kind.meta?.writers?.includes(role) === false) continue;
+    const path = `/${escapeToken(name)}`;
+    const op = kind.read(intent, path, () => undefined);
+    if (op === undefined) continue;
+    weight += kind.weigh(op);
+    if (weight > OPERATIONS_MAX) return;
+    for (const [place, value] of aimsOf(kind, cells[index as number], op, path)) trial.refuse(place, stale('horizon', value));
+  }
 }
 
 /** Nobody can have seen what the log does not hold: a writer restored from an old copy would win every tie. */

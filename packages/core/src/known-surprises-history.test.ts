@@ -184,7 +184,10 @@ describe('known surprises: histories', () => {
     for (let i = 0; i < 9; i += 1) team.ask('a', { n: { inc: 1 } });
     expect(team.ask('b', { x: { set: 'late' } }, 1)).toMatchObject({
       kind: 'rejected',
-      issues: [{ path: '/base', code: 'stale_base', recovery: 're-read' }],
+      issues: [
+        { path: '/base', code: 'stale_base', recovery: 're-read' },
+        { path: '/x', code: 'stale_base', recovery: 're-read' },
+      ],
     });
   });
 

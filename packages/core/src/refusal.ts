@@ -28,6 +28,17 @@ export function conflict(
   };
 }
 
+/** The view is too old to be judged on. `have` is what stands now where the author aimed, so that it can decide again. */
+export function stale(rule: string, have: Json | undefined): Refusal {
+  return {
+    code: 'stale_base',
+    rule,
+    ...shown('have', have),
+    recovery: 're-read',
+    hint: 'Your view is too old. Decide again on what stands here now.',
+  };
+}
+
 /** The patch is not one that the definition knows. */
 export function malformed(rule: string, hint: string, want?: Json): Refusal {
   return { code: 'schema', rule, ...shown('want', want), recovery: 'change', hint };

@@ -191,7 +191,13 @@ describe('limits', () => {
     }
     expect(shown(team).value).toEqual({ k0: 18, k1: 19, k2: 17 });
     const refused = team.ask('b', merge({ k0: 'old' }), 3);
-    expect(refused).toMatchObject({ kind: 'rejected', issues: [{ code: 'stale_base', recovery: 're-read' }] });
+    expect(refused).toMatchObject({
+      kind: 'rejected',
+      issues: [{ path: '/f/value/k0', code: 'stale_base', rule: 'document', have: 18, recovery: 're-read' }],
+    });
+    const absent = team.ask('b', merge({ 'k/9': 1 }), 3);
+    expect(absent).toMatchObject({ issues: [{ path: '/f/value/k~19', code: 'stale_base' }] });
+    expect(absent).not.toHaveProperty('issues.0.have');
     expect(codesOf(team.ask('b', merge({ k0: 'new' }), team.revision - 3))).toEqual(['committed']);
   });
 

@@ -19,6 +19,7 @@ import {
   readOneVerb,
   readStrictJson,
   sameJson,
+  stale,
   strictObject,
   summed,
   superseded,
@@ -26,7 +27,7 @@ import {
   utf8Bytes,
   withoutNulls,
 } from '@oplus/core';
-import type { Attempt, Change, Complain, Field, FieldKind, Json, JsonObject, Traversable } from '@oplus/core';
+import type { Aim, Attempt, Change, Complain, Field, FieldKind, Json, JsonObject, Traversable } from '@oplus/core';
 import { decodeCell, emptyCell, encodeCell, newestAt, pastOf } from './document-cell.ts';
 import type { DocumentCell, HistoryLimits } from './document-cell.ts';
 import { History, isCurrent } from './history.ts';
@@ -95,6 +96,7 @@ function kindOf(history: History, limits: HistoryLimits, bytesMax: number): Fiel
     read,
     weigh: () => 1,
     erases: (op) => erasuresOf(op.merge),
+    aims,
     fold,
     withoutEcho: (cell, op) => {
       const merge = difference(op.merge, sightOf(history.registers(cell)));
@@ -126,17 +128,18 @@ function kindOf(history: History, limits: HistoryLimits, bytesMax: number): Fiel
     declaration: () => ({ kind: 'document', bytesMax }),
   };
 
+  /** The topmost keys of the merge. */
+  function aims(cell: DocumentCell, op: DocumentOp, path: string): readonly Aim[] {
+    const { value } = view(cell);
+    const keys = Object.keys(op.merge);
+    if (keys.length === 0) return [[path, value]];
+    return keys.map((key) => [path + pointer('value', key), Object.hasOwn(value, key) ? value[key] : undefined]);
+  }
+
   function fold(given: DocumentCell, op: DocumentOp, path: string, attempt: Attempt): DocumentCell {
     const cell = history.compacted(given, limits, attempt);
     if (attempt.base < cell.floor.missed) {
-      attempt.refuse(path, {
-        code: 'stale_base',
-        rule: 'document history',
-        have: cell.floor.missed,
-        want: attempt.base,
-        recovery: 're-read',
-        hint: 'The notes have changed so much since your view that it cannot be merged. Make a new one and decide again.',
-      });
+      for (const [place, value] of aims(given, op, path)) attempt.refuse(place, stale('document', value));
       return given;
     }
     const past = pastOf(cell.changes, attempt);

@@ -18,7 +18,7 @@ import type { SetView } from './collection-view.ts';
 import type { SetOptions } from './set.ts';
 import { checkCap } from './set.ts';
 import type { ValueLists } from './value-lists.ts';
-import { assignedLists, valueLists } from './value-lists.ts';
+import { assignedLists, listedAims, valueLists } from './value-lists.ts';
 
 export type GrowSetIntent<T> = { readonly add: readonly T[] };
 
@@ -37,6 +37,7 @@ export function growSet<T extends Json>(of: z.ZodType<T>, options: SetOptions): 
     bytesMax: 2 + cap * (type.bytesMax + 1),
     summary: `at most ${cap} different values; they stay`,
     empty: (born) => ({ live: emptyTrie(), mark: born }),
+    aims: (cell, op, path) => listedAims(op, path, (text) => trieAt(cell.live, text) !== undefined),
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
     withoutEcho: (cell, op) => {
       const add = op.add.filter((value) => trieAt(cell.live, canonical(value)) === undefined);

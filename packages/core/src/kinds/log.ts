@@ -74,6 +74,7 @@ export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Fiel
     },
     weigh: (op) => op.append.length,
     erases: () => 0,
+    aims: (cell, _, path) => [[path, valuesOf(cell).slice(-AIMED)]],
     fold,
     withoutEcho: (_, op) => (op.append.length === 0 ? undefined : op),
     write: (op) => ({ append: op.append }),
@@ -202,6 +203,9 @@ function gradeOf(given: { order: 'commit' | 'stamp'; overflow: LogOptions['overf
   if (given.hasId) return { letter: 'B', why: 'of two entries with one id the first in the log stays' };
   return { letter: 'A', why: 'the last entries by stamp are the same in any order' };
 }
+
+/** How many of its newest entries a log shows to an author whose view is too old. */
+const AIMED = 3;
 
 function cellOf(entries: Ordered<Entry>, ids: Trie<Entry>, rest: Pick<LogCell, 'dropped' | 'spilled' | 'mark'>): LogCell {
   const { dropped, spilled, mark } = rest;

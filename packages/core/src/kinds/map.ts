@@ -12,8 +12,8 @@ import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
-import { declared, restrictionsOf } from '../field-kind.ts';
-import type { Attempt, Complain, Settling, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import { aimsOf, declared, restrictionsOf } from '../field-kind.ts';
+import type { Aim, Attempt, Complain, Settling, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
@@ -64,6 +64,17 @@ export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<
     read,
     erases: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.erases(childOp), 0),
     weigh: (op) => op.drop.length + op.at.reduce((sum, [, childOp]) => sum + child.weigh(childOp), 0),
+    aims: (cell, op, path) => [
+      ...op.drop.map((key): Aim => {
+        const existing = trieAt(cell.live, key);
+        return [`${path}/${escapeToken(key)}`, existing === undefined ? existing : child.json(existing)];
+      }),
+      ...op.at.flatMap(([key, childOp]): readonly Aim[] => {
+        const existing = trieAt(cell.live, key);
+        const keyPath = `${path}/${escapeToken(key)}`;
+        return existing === undefined ? [[keyPath, undefined]] : aimsOf(child, existing, childOp, keyPath);
+      }),
+    ],
     fold,
     withoutEcho: (cell, op) => {
       const at = op.at.flatMap(([key, childOp]): MapOp['at'] => {

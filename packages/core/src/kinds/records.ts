@@ -78,6 +78,10 @@ export function records<C extends Cells>(cells: C, options: RecordsOptions): Fie
         (sum, r) => sum + Math.max(1, row.weigh(r)),
         op.drop.length,
       ),
+    aims: (cell, op, path) =>
+      [...op.drop.map((id): readonly [string, RowOp] => [id, []]), ...op.put, ...op.patch].flatMap(([id, rowOp]) =>
+        row.aims(trieAt(cell.live, id), rowOp, `${path}/${escapeToken(id)}`),
+      ),
     fold,
     withoutEcho: (cell, op) => {
       const patch = op.patch.flatMap(([id, rowOp]): RecordsOp['patch'] => {

@@ -28,7 +28,7 @@ import { decodeGraves, encodeGraves, graveOf, GRAVES_MAX, gravesDigest, NO_GRAVE
 import type { SetIntent, SetOptions } from './set.ts';
 import { checkCap } from './set.ts';
 import type { ValueLists } from './value-lists.ts';
-import { assignedLists, valueLists } from './value-lists.ts';
+import { assignedLists, listedAims, valueLists } from './value-lists.ts';
 
 /** A set in which a remove beats every add that has not seen it. `cap` is the largest number of values that stand. */
 export function removeWins<T extends Json>(of: z.ZodType<T>, options: SetOptions): Field<SetView<T>, SetIntent<T>> {
@@ -42,6 +42,7 @@ export function removeWins<T extends Json>(of: z.ZodType<T>, options: SetOptions
     bytesMax: 2 + cap * (type.bytesMax + 1),
     summary: `at most ${cap} different values; a remove also holds against adds that have not seen it`,
     empty: (born) => ({ live: emptyTrie(), graves: NO_GRAVES, mark: born, born }),
+    aims: (cell, op, path) => listedAims(op, path, (text) => trieAt(cell.live, text) !== undefined),
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.add.length + op.remove.length === 0 ? undefined : op),
     newest: (cell) => cell.mark,

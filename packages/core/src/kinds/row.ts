@@ -7,8 +7,8 @@ import type { Mark } from '../dot.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
 import { OplusError } from '../error.ts';
 import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
-import { declared, restrictionsOf } from '../field-kind.ts';
-import type { Attempt, Complain, Settling, Expiry, Field, FieldKind, FieldMeta, Timer, Traversable } from '../field-kind.ts';
+import { aimsOf, declared, restrictionsOf } from '../field-kind.ts';
+import type { Aim, Attempt, Complain, Settling, Expiry, Field, FieldKind, FieldMeta, Timer, Traversable } from '../field-kind.ts';
 import { nullable, readVerbs } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, utf8Bytes } from '../json.ts';
@@ -41,6 +41,8 @@ export type RowKind = {
   read(change: Json, path: string, complain: Complain): RowOp | undefined;
   weigh(op: RowOp): number;
   erases(op: RowOp): number;
+  /** The cells that the operation names; the row where it names none, or where there is no row. */
+  aims(row: Row | undefined, op: RowOp, path: string): readonly Aim[];
   fold(row: Row, op: RowOp, path: string, attempt: Attempt): Row;
   withoutEcho(row: Row, op: RowOp): RowOp | undefined;
   write(op: RowOp): JsonObject;
@@ -84,6 +86,8 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     child: (row, key) => kind.child?.(row.cells[i], key),
   }));
 
+  const json = (row: Row): Json => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).json(row.cells[i])]));
+
   return {
     bytesMax: kinds.reduce((sum, kind, i) => sum + utf8Bytes(keys[i] as string) + 2 + kind.bytesMax, 2),
     hasSettle: kinds.some((kind) => kind.settle !== undefined),
@@ -93,6 +97,12 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     read,
     erases: (op) => op.reduce((sum, [index, cellOp]) => sum + (kinds[index] as FieldKind).erases(cellOp), 0),
     weigh: (op) => op.reduce((sum, [index, cellOp]) => sum + (kinds[index] as FieldKind).weigh(cellOp), 0),
+    aims: (existing, op, path) =>
+      existing === undefined || op.length === 0
+        ? [[path, existing === undefined ? existing : json(existing)]]
+        : op.flatMap(([index, cellOp]) =>
+            aimsOf(kinds[index] as FieldKind, existing.cells[index], cellOp, `${path}/${names[index] as string}`),
+          ),
     fold,
     withoutEcho: (row, op) => {
       const kept = op.flatMap(([index, cellOp]): RowOp => {
@@ -118,7 +128,7 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     assign,
     samples: () => kinds.flatMap((kind, i) => kind.samples().map((intent) => ({ [names[i] as string]: intent }))),
     view: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).view(row.cells[i])])),
-    json: (row) => Object.fromEntries(names.map((name, i) => [name, (kinds[i] as FieldKind).json(row.cells[i])])),
+    json,
     encode,
     decode: (stored) => {
       const row = stored as JsonObject;

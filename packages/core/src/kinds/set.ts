@@ -32,7 +32,7 @@ import {
   withAdd,
 } from './element.ts';
 import type { ValueLists } from './value-lists.ts';
-import { assignedLists, valueLists } from './value-lists.ts';
+import { assignedLists, listedAims, valueLists } from './value-lists.ts';
 
 /** `cap` is the largest number of elements; what would exceed it is refused. */
 export type SetOptions = { readonly cap: number };
@@ -54,6 +54,7 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
     bytesMax: 2 + cap * (type.bytesMax + 1),
     summary: `at most ${cap} different values; a remove deletes what it saw`,
     empty: (born) => ({ live: emptyTrie(), mark: born }),
+    aims: (cell, op, path) => listedAims(op, path, (text) => trieAt(cell.live, text) !== undefined),
     fold: (cell, op, path, attempt) => fold(cap, cell, op, path, attempt),
     withoutEcho: (_, op) => (op.add.length + op.remove.length === 0 ? undefined : op),
     newest: (cell) => cell.mark,

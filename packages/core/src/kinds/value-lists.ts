@@ -3,10 +3,10 @@
  */
 import type { Change } from '../change.ts';
 import { changed } from '../change.ts';
-import type { Complain, FieldKind } from '../field-kind.ts';
+import type { Aim, Complain, FieldKind } from '../field-kind.ts';
 import { isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json } from '../json.ts';
-import { canonical } from '../json.ts';
+import { canonical, escapeToken } from '../json.ts';
 import { malformed } from '../refusal.ts';
 import { samplesOfType } from '../value-samples.ts';
 import type { ValueType } from '../value-type.ts';
@@ -48,6 +48,14 @@ export function valueLists(
     fromModel: withoutNulls,
     valueSchema: () => ({ ...list, maxItems: sizeMax }),
   };
+}
+
+/** The values that an operation lists, each at the path of its element, where `has` says that it stands. */
+export function listedAims(op: ValueLists, path: string, has: (text: string) => boolean): readonly Aim[] {
+  return [...op.add, ...op.remove].map((value) => {
+    const text = canonical(value);
+    return [`${path}/${escapeToken(typeof value === 'string' ? value : text)}`, has(text) ? value : undefined];
+  });
 }
 
 /** The patch that leads from the values that stand to those that a change asks for. Complains about a remove that has no verb. */

@@ -67,7 +67,7 @@ class Records(Kind):
         for key, row in [(key, []) for key in drop] + put + patch:
             place, known = f'{path}/{escaped(key)}', cell['live'].get(key)
             if known is None or not row:
-                found.append((place, ABSENT if known is None else self.json({'live': {key: known}})[key]))
+                found.append((place, ABSENT if known is None else self.row_json(known)))
             else:
                 found += [aim for name, one in row for aim in self.cells[name].aims(known['cells'][name], one, f'{place}/{name}')]
         return found

@@ -86,6 +86,21 @@ describe('quota in escrow mode', () => {
     expect(team.state).toEqual({ x: { value: 8, pool: 2, shares: { a: 6 } } });
   });
 
+  test('[ESC5][SCH6] the order of the granters is in no refusal, as it is in no digest', () => {
+    const said = [
+      ['boss', 'agent'],
+      ['agent', 'boss'],
+    ].map((granters) => {
+      const fields = { x: quota({ mode: 'escrow', lo: 0, start: 9, shares: 2, granters }) };
+      const team = smallTeam({ fields, roles: { agent: { priority: 0 }, boss: { priority: 1 }, guest: { priority: 0 } } }, [
+        'c:guest',
+      ]);
+      return [team.space.schema.digest, team.ask('c', grant('c', 1))];
+    });
+    expect(said[1]).toEqual(said[0]);
+    expect(said[0]).toMatchObject([{}, { issues: [{ want: 'agent, boss' }] }]);
+  });
+
   test('[ESC6] an increment that would cross hi is refused, with the room there is', () => {
     const team = teamOf({ hi: 12 });
     expect(team.ask('a', { x: { inc: 3 } })).toMatchObject({

@@ -8,11 +8,12 @@
  * of things that did not know of each other. Source: Balegas et al. 2015, "Extending Eventually Consistent Cloud Databases
  * for Enforcing Numeric Invariants". SPEC: ESC1-ESC9.
  */
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, AGENT_PATTERN, decodeMark, encodeMark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -21,7 +22,7 @@ import { malformed, outOfBounds } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { integerRange, isInteger } from './integer-range.ts';
-import { checkCap } from './set.ts';
+import { checkOptions, COUNT, NAMES } from './options.ts';
 
 /**
  * The value starts at `start`, and `start - lo` rights in the pool. Without `hi` the value has no upper bound
@@ -49,13 +50,28 @@ export type EscrowIntent =
   | { readonly transfer: { readonly to: string; readonly amount: number } }
   | { readonly grant: { readonly to: string; readonly amount: number } };
 
-/** A sum whose room above `lo` is spent in shares. Throws `SCHEMA_INVALID` without a range, a cap or a role that grants. */
+/** A sum whose room above `lo` is spent in shares. */
 export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> {
-  const { start, shares: cap, granters } = options;
+  return fieldFrom(() => escrowOf(options));
+}
+
+const OPTIONS = z.strictObject({
+  mode: z.literal('escrow'),
+  lo: z.int(),
+  start: z.int(),
+  hi: z.int().optional(),
+  shares: COUNT,
+  granters: NAMES,
+});
+const USAGE = "Use quota({ mode: 'escrow', lo: 0, start: 100, shares: 8, granters: ['lead'] }).";
+
+function escrowOf(options: EscrowOptions): FieldKind<Escrow, EscrowOp> {
+  checkOptions('escrow', USAGE, OPTIONS, options);
+  const { start, shares: cap } = options;
+  // In ascending order: a refusal names them, and the digest of a definition does not cover the order.
+  const granters = options.granters.toSorted();
   const { lo, hi } = integerRange('escrow', { hi: Number.MAX_SAFE_INTEGER + Math.min(0, options.lo), ...options });
-  checkCap('escrow', cap);
-  if (!Number.isSafeInteger(hi - lo)) throw invalid(`${lo} to ${hi} is too wide`, 'The rights above lo must be countable.');
-  if (granters.length === 0) throw invalid('an escrow that nobody deals out', 'Name the roles that may grant.');
+  if (!Number.isSafeInteger(hi - lo)) throw fault(`escrow: ${lo} to ${hi} is too wide`, 'The rights above lo must be countable.');
   const bounds: Bounds = { hi, cap, granters };
   const kind: FieldKind<Escrow, EscrowOp> = {
     name: 'escrow',
@@ -118,7 +134,7 @@ export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> 
       return strictObject({ inc: { type: 'integer' }, transfer: moved, grant: moved });
     },
     fromModel: withoutNulls,
-    declaration: () => ({ kind: 'escrow', lo, hi, start, shares: cap, granters: granters.toSorted() }),
+    declaration: () => ({ kind: 'escrow', lo, hi, start, shares: cap, granters }),
   };
   return kind;
 }
@@ -141,10 +157,6 @@ const VERBS = ['inc', 'transfer', 'grant'];
 /** Most receipts that a share tells apart; further ones join the newest. */
 const RECEIPTS_MAX = 64;
 const NOTHING: Share = { own: 0, received: [] };
-
-function invalid(what: string, hint: string): OplusError {
-  return new OplusError('SCHEMA_INVALID', `escrow: ${what}`, { hint });
-}
 
 function read(intent: Json, path: string, complain: Complain): EscrowOp | undefined {
   const found = readOneVerb(intent, 'escrow', VERBS, path, complain);

@@ -81,6 +81,20 @@ describe('vote', () => {
     expect(team.state).toMatchObject({ x: { decision: 'red', tally: { red: 2, blue: 0 } } });
   });
 
+  test('[VOT6][SCH6] the order of a roster is in no refusal, as it is in no digest', () => {
+    const roles = { lead: { priority: 1 }, worker: { priority: 0 }, guest: { priority: 0 } };
+    const said = [
+      { worker: 1, lead: 2 },
+      { lead: 2, worker: 1 },
+    ].map((roster) => {
+      const fields = { x: vote({ options: ['red', 'blue'], voters: 3, quorum: 3, roster }) };
+      const team = smallTeam({ fields, roles }, ['c:guest']);
+      return [team.space.schema.digest, team.ask('c', { x: { vote: 'red' } })];
+    });
+    expect(said[1]).toEqual(said[0]);
+    expect(said[0]).toMatchObject([{}, { issues: [{ want: 'lead, worker' }] }]);
+  });
+
   test('[VOT7] a quorum that the voters cannot make, odd options and odd weights do not load', () => {
     const bad = (change: object) => () => vote({ options: ['x', 'y'], voters: 3, quorum: 2, ...change });
     expect(bad({})).not.toThrow();

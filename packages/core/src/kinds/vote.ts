@@ -137,7 +137,8 @@ function ruleOf({ options, voters, quorum, roster }: VoteOptions<string>): VoteR
     throw invalid(`the option ${canonical(odd)}`, 'An option is plain text that a message may hold as a key.');
   if (!Number.isSafeInteger(voters) || voters < 1)
     throw invalid(`${voters} voters`, 'Give the largest number of ballots: { voters: 5 }.');
-  const weights = Object.entries(roster ?? {});
+  // In ascending order: refusals name the roles, and the digest of a definition does not cover the order of its keys.
+  const weights = Object.entries(roster ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [role, weight] of weights)
     if (!Number.isSafeInteger(weight) || weight < 1)
       throw invalid(`${role} weighs ${weight}`, 'Give whole weights of at least 1.');

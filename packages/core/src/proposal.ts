@@ -10,6 +10,7 @@ import type { Issue, IssueCode } from './issue.ts';
 import type { JsonObject } from './json.ts';
 import { fitsUtf8, pointer } from './json.ts';
 import { readStrictJson } from './strict-json.ts';
+import { readUsualProposal } from './usual-proposal.ts';
 
 /** Largest proposal, in UTF-8 bytes. */
 export const PROPOSAL_BYTES_MAX = 65_536;
@@ -106,6 +107,8 @@ export function readMessage<T>(
 
 /** The gate for proposals. `from` is the name that the transport vouches for. */
 export function admit(text: string, from: string): Gated<Admitted> {
+  const usual = fitsUtf8(text, PROPOSAL_BYTES_MAX) ? readUsualProposal(text, from) : undefined;
+  if (usual !== undefined) return { ok: true, value: usual };
   const read = readMessage(text, PROPOSAL_BYTES_MAX, proposalShape);
   if (!read.ok) return read;
   const { message: proposal, text: canonicalText } = read.value;

@@ -29,10 +29,8 @@ export const KEY_CHARS_MAX = 128;
 
 /** Reads a text. Never throws. O(length). */
 export function readStrictJson(text: string): StrictJson {
-  if (isPlain(text)) {
-    const value = parseCanonical(text);
-    if (value !== undefined) return { ok: true, value, canonical: text };
-  }
+  const plain = readPlainJson(text, 0);
+  if (plain !== undefined) return { ok: true, value: plain, canonical: text };
   const reader: Reader = { text, at: 0 };
   try {
     skipSpace(reader);
@@ -44,6 +42,20 @@ export function readStrictJson(text: string): StrictJson {
   } catch (error) {
     if (error instanceof Fault) return { ok: false, fault: { code: error.code, at: error.at, message: error.message } };
     throw error;
+  }
+}
+
+/**
+ * The value of a canonical text in which nothing needs a closer look, `undefined` for any other text: the reader says what is
+ * wrong with it, if anything is. `depth` is that of what it stands in.
+ */
+export function readPlainJson(text: string, depth: number): Json | undefined {
+  if (NEEDS_A_LOOK.test(text)) return undefined;
+  try {
+    const value = JSON.parse(text) as Json;
+    return isPlainValue(value, depth) && JSON.stringify(value) === text ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -106,44 +118,19 @@ function fault(code: JsonFault['code'], message: string): JsonFault {
   return { code, at: -1, message };
 }
 
-function isPlain(text: string): boolean {
-  return !NEEDS_A_LOOK.test(text);
-}
-
-function parseCanonical(text: string): Json | undefined {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isLegal(value, 0) && textOf(value) === text ? value : undefined;
-  } catch {
-    return undefined; // The strict reader says what is wrong, and where.
-  }
-}
-
-/** The canonical text. Where the keys stand in order the platform writes the same, and quicker. */
-function textOf(value: Json): string {
-  return isOrdered(value) ? JSON.stringify(value) : canonical(value);
-}
-
-/** True when the keys of every object stand in canonical order; the platform puts keys that are whole numbers first. */
-function isOrdered(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return (value as readonly Json[]).every(isOrdered);
-  let before = '';
-  for (const key of Object.keys(value)) {
-    if (key < before || !isOrdered((value as JsonObject)[key] as Json)) return false;
-    before = key;
-  }
-  return true;
-}
-
-/** What the spelling alone does not show: depth, long keys, integers that a double cannot hold. */
-function isLegal(value: Json, depth: number): boolean {
+/**
+ * What the spelling alone does not show: depth, long keys, integers that a double cannot hold, and the order of keys. The
+ * platform puts keys that are whole numbers first, so some canonical texts are none here.
+ */
+function isPlainValue(value: Json, depth: number): boolean {
   if (typeof value === 'number') return !isUnsafe(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth >= JSON_DEPTH_MAX) return false;
-  if (Array.isArray(value)) return (value as readonly Json[]).every((item) => isLegal(item, depth + 1));
+  if (Array.isArray(value)) return (value as readonly Json[]).every((item) => isPlainValue(item, depth + 1));
+  let before = '';
   for (const key of Object.keys(value)) {
-    if (key.length > KEY_CHARS_MAX || !isLegal((value as JsonObject)[key] as Json, depth + 1)) return false;
+    if (key < before || key.length > KEY_CHARS_MAX || !isPlainValue((value as JsonObject)[key] as Json, depth + 1)) return false;
+    before = key;
   }
   return true;
 }

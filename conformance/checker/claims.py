@@ -27,7 +27,7 @@ class Claim(Kind):
     def fold(self, cell, op, path, attempt):
         (verb, given), agent, holder = op, attempt.agent, cell['holder']
         mark = summed(cell['mark'], attempt.mark)
-        granted = max(mark.revision, cell['fence'] + 1)
+        granted = mark.revision * 4096 + attempt.turn
         if verb == 'claim':
             if holder is None:
                 return {**cell, 'holder': agent, 'fence': granted, 'mark': mark}

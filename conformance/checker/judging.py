@@ -5,10 +5,11 @@ from .marks import ABSENT, TRUST_MAX, Mark, blocker, least_trust
 
 
 class Attempt:
-    """One proposal being judged. `cells` are what stands before it."""
+    """One proposal being judged, the `turn`-th of its round from 0. `cells` are what stands before it."""
 
-    def __init__(self, space, cells, proposal, stamp, record, revision):
+    def __init__(self, space, cells, proposal, stamp, record, revision, turn):
         self.schema, self.proposal, self.stamp, self.revision = space.schema, proposal, stamp, revision
+        self.turn = turn
         self.agent, self.n, self.role = proposal['agent'], proposal['n'], record['role']
         self.base = proposal['base']['revision']
         self.vector = proposal['base'].get('vector')

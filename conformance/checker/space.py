@@ -34,8 +34,8 @@ class Space:
 
         fold_events(event for event in events if event['kind'] != 'leave')
         judged = []
-        for due in self.due(agents, proposals):
-            attempt = Attempt(self, cells, *due[1:], revision)
+        for due in self.due(agents, proposals)[:4096]:
+            attempt = Attempt(self, cells, *due[1:], revision, len(judged))
             after = attempt.judge()
             cells = cells if after is None else after
             judged.append((*due, attempt, after is not None))

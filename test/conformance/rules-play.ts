@@ -126,7 +126,7 @@ const ROUNDS: readonly Drafted[] = [
   },
   {
     events: [
-      { kind: 'expire', path: '/lock', token: 1, cause: 'lease' },
+      { kind: 'expire', path: '/lock', token: 4101, cause: 'lease' },
       { kind: 'expire', path: '/lock', token: 4, cause: 'lease' },
       { kind: 'leave', agent: 'bob', incarnation: 1 },
     ],

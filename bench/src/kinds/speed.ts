@@ -237,6 +237,7 @@ function attemptOf(n: number): Attempt {
     role: 'agent',
     mark: { agent: 'w0', n, revision: n },
     stamp: stampOf({ revision: n - 1, priority: 0, agent: 'w0', n }),
+    turn: 0,
     base: n - 1,
     horizon: 0,
     sees: () => true,

@@ -62,7 +62,7 @@ test('[CO27] a lease ends once its time has passed since it was first seen, not 
   desk.pass(TICK_MS + LEASE_MS - 1);
   expect([heldBy(desk), desk.space.revision]).toEqual(['ann', revision]);
   desk.pass(TICK_MS);
-  expect(eventsOf(desk, 'expire')).toEqual([{ kind: 'expire', path: '/x', token: revision, cause: 'lease' }]);
+  expect(eventsOf(desk, 'expire')).toEqual([{ kind: 'expire', path: '/x', token: revision * 4096, cause: 'lease' }]);
   expect(stateJson(desk.space)).toMatchObject({
     x: { holder: null, last: { holder: 'ann', how: 'expired', outcome: null } },
     plain: { holder: 'ann' },

@@ -26,9 +26,9 @@ describe('expiries', () => {
     team.ask('a', { plain: { claim: true }, m: { at: { 'k/1': { claim: true } } } });
     team.ask('b', { x: { claim: true }, r: { put: { one: { owner: { claim: true }, free: { claim: true } } } } });
     expect(timersOf(team.space)).toEqual([
-      { path: '/m/k~11', token: 1, ms: 100, holder: 'a' },
-      { path: '/r/one/owner', token: 2, ms: 100, holder: 'b' },
-      { path: '/x', token: 2, ms: 100, holder: 'b' },
+      { path: '/m/k~11', token: 4096, ms: 100, holder: 'a' },
+      { path: '/r/one/owner', token: 8192, ms: 100, holder: 'b' },
+      { path: '/x', token: 8192, ms: 100, holder: 'b' },
     ]);
   });
 
@@ -62,7 +62,7 @@ describe('expiries', () => {
       base: { revision: team.revision },
       patch: { x: { claim: true } },
     });
-    const token = team.revision;
+    const token = timersOf(team.space)[0]?.token ?? 0;
     const sealed = seal(team.space, {
       term: 1,
       events: [{ kind: 'expire', path: '/x', token, cause: 'lease' }],
@@ -77,11 +77,11 @@ describe('expiries', () => {
     team.ask('a', { x: { claim: true }, m: { at: { k: { claim: true } } } });
     const before = team.space.digests;
     for (const path of ['', 'x', '/', '/nothing', '/plain', '/x/y', '/m', '/m/other', '/m/k/deep', '/r/one/owner', '/__proto__'])
-      expect(expireAt(team, path, 1)).toEqual([]);
-    expect([0, 2].flatMap((token) => expireAt(team, '/x', token))).toEqual([]);
+      expect(expireAt(team, path, 4096)).toEqual([]);
+    expect([0, 1, 4095, 4097].flatMap((token) => expireAt(team, '/x', token))).toEqual([]);
     expect(team.space.digests).toEqual(before);
-    expect(expireAt(team, '/x', 1)).toEqual(['expire']);
-    expect(expireAt(team, '/x', 1)).toEqual([]);
+    expect(expireAt(team, '/x', 4096)).toEqual(['expire']);
+    expect(expireAt(team, '/x', 4096)).toEqual([]);
   });
 
   test('[EXP4] one after which an invariant would fail does not happen; it may once the state allows it', () => {
@@ -98,17 +98,17 @@ describe('expiries', () => {
       },
     });
     team.ask('a', { x: { claim: true }, busy: { set: true } });
-    expect(expireAt(team, '/x', 1)).toEqual([]);
+    expect(expireAt(team, '/x', 4096)).toEqual([]);
     expect(team.state).toMatchObject({ x: { holder: 'a' } });
     team.ask('b', { busy: { set: false } });
-    expect(expireAt(team, '/x', 1)).toEqual(['expire']);
+    expect(expireAt(team, '/x', 4096)).toEqual(['expire']);
   });
 
   test('[EXP5] what is computed from it follows, and an expiry after which it cannot be computed does not happen', () => {
     const holderOf = derived(z.string().max(9), { from: { x: lease }, compute: ({ x }) => x.holder ?? 'nobody' });
     const team = smallTeam({ fields: { x: lease, who: holderOf } });
     team.ask('a', { x: { claim: true } });
-    expect(expireAt(team, '/x', 1)).toEqual(['expire']);
+    expect(expireAt(team, '/x', 4096)).toEqual(['expire']);
     expect(team.state).toMatchObject({ who: 'nobody' });
     const early = derived(z.string().max(9), {
       from: { x: lease },
@@ -126,7 +126,7 @@ describe('expiries', () => {
   test('[EXP6] it is a change that nobody made: who has not seen it is told to read again, and by nobody', () => {
     const team = smallTeam({ fields });
     team.ask('a', { r: { put: { one: { owner: { claim: true } } } } });
-    expect(expireAt(team, '/r/one/owner', 1)).toEqual(['expire']);
+    expect(expireAt(team, '/r/one/owner', 4096)).toEqual(['expire']);
     const [stale] = team.round({ agent: 'b', patch: { plain: { claim: true } }, premises: ['/r/one'], base: 1 });
     expect(codesOf(stale)).toEqual(['premise']);
     const drop = team.ask('a', { r: { drop: ['one'] } }, 1);

@@ -31,6 +31,8 @@ export interface Attempt {
   /** The mark that changed cells get. */
   readonly mark: Mark;
   readonly stamp: Stamp;
+  /** Its place among the proposals of its round in canonical order, from 0 to less than `ROUND_PROPOSALS_MAX`. */
+  readonly turn: number;
   /** The revision that the proposer read. */
   readonly base: number;
   /** Bases below it do not exist: what only they could need may be forgotten. */
@@ -75,8 +77,9 @@ export interface Traversable<Cell = unknown> {
 export type FieldMeta = { readonly doc?: string; readonly writers?: readonly string[]; readonly eraseMax?: number };
 
 /**
- * Something in a cell that ends by itself unless it is renewed: the lease of a claim, the deadline of a dispute. `token` is
- * the revision that began it and tells it from a later one at the same path; `holder` is the agent whose word renews it.
+ * Something in a cell that ends by itself unless it is renewed: the lease of a claim, the deadline of a dispute. `token` tells
+ * it from a later one at the same path: the fencing number of a grant, the revision that began a dispute. `holder` is the agent
+ * whose word renews it.
  */
 export type Timer = { readonly path: string; readonly token: number; readonly ms: number; readonly holder?: string };
 

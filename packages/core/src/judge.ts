@@ -32,6 +32,8 @@ export type Bench = {
   readonly role: string;
   readonly trust: number;
   readonly stamp: Stamp;
+  /** Place of the proposal in its round, from 0. */
+  readonly turn: number;
   /** What the log held before the round. Asked for only when a proposal brings a vector of its own. */
   readonly vector: () => VersionVector;
 };
@@ -90,6 +92,10 @@ class Trial implements Attempt {
       base.vector === undefined
         ? { agent, n, revision: base.revision }
         : { agent, n, revision: base.revision, vector: new Map(Object.entries(base.vector)) };
+  }
+
+  get turn(): number {
+    return this.bench.turn;
   }
 
   get horizon(): number {

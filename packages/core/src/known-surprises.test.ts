@@ -288,7 +288,7 @@ describe('known surprises: deletes and lives', () => {
       },
     });
     team.ask('a', { lead: { claim: true }, phase: { to: 'running' } });
-    const end = { kind: 'expire', path: '/lead', token: 1, cause: 'lease' } as const;
+    const end = { kind: 'expire', path: '/lead', token: 4096, cause: 'lease' } as const;
     expect(team.events(end).events).toEqual([]);
     expect(team.state).toMatchObject({ lead: { holder: 'a' }, shown: 'a' });
     team.ask('b', { phase: { to: 'idle' } });

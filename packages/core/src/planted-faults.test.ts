@@ -281,6 +281,7 @@ function bound(attempt: Attempt): Attempt {
     role: attempt.role,
     mark: attempt.mark,
     stamp: attempt.stamp,
+    turn: attempt.turn,
     base: attempt.base,
     horizon: attempt.horizon,
     sees: (mark) => attempt.sees(mark),

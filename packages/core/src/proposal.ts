@@ -15,6 +15,9 @@ import { readUsualProposal } from './usual-proposal.ts';
 /** Largest proposal, in UTF-8 bytes. */
 export const PROPOSAL_BYTES_MAX = 65_536;
 
+/** Most proposals that one round decides, the first in canonical order; the others are not due. */
+export const ROUND_PROPOSALS_MAX = 4096;
+
 /** Most single operations in one patch. */
 export const OPERATIONS_MAX = 64;
 

@@ -133,6 +133,24 @@ describe('seal', () => {
     expect([...born][0]?.match(/genesis/g)).toHaveLength(1);
   });
 
+  test('[SEAL12] a round decides at most 4,096 proposals, the first in canonical order; the others stay due', () => {
+    const team = smallTeam({ fields });
+    const proposals = Array.from({ length: 4_100 }, (_, i) => {
+      const agent = i < 10 ? 'b' : 'a';
+      const n = i < 10 ? i + 1 : i - 9;
+      const head = { kind: 'proposal', v: 1, space: 'example', agent, incarnation: 1, n, schema: team.schema.id } as const;
+      return admittedOf({ ...head, base: { revision: 0 }, patch: {} });
+    });
+    const first = seal(team.space, { term: 1, events: [], proposals });
+    expect(first.decided).toHaveLength(4_096);
+    const second = seal(first.space, { term: 1, events: [], proposals });
+    expect(second.decided).toHaveLength(4);
+    const dots = [...first.decided, ...second.decided].map(({ admitted: { proposal } }) => `${proposal.agent} ${proposal.n}`);
+    expect(new Set(dots).size).toBe(4_100);
+    const shuffledRound = seal(team.space, { term: 1, events: [], proposals: shuffled(proposals, 7) });
+    expect(shuffledRound.digest).toBe(first.digest);
+  });
+
   test('[SEAL5] the order of events is total: none is before itself, and of two one is before the other', () => {
     const events: readonly SystemEvent[] = [
       { kind: 'genesis', schema: 's', nonce: 'n' },

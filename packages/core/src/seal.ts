@@ -18,6 +18,7 @@ import { canonical, compareText } from './json.ts';
 import { judge } from './judge.ts';
 import type { Judgement } from './judge.ts';
 import type { Admitted } from './proposal.ts';
+import { ROUND_PROPOSALS_MAX } from './proposal.ts';
 import type { AgentRecord, Space } from './space.ts';
 import { horizonOf, vectorOf, withDigests } from './space.ts';
 import type { Stamp } from './stamp.ts';
@@ -70,7 +71,17 @@ export function seal(space: Space, round: Round): Sealed {
   for (const due of inCanonicalOrder(agents, space, round.proposals)) {
     const { stamp, record } = due;
     const judgement = judge(
-      { schema: space.schema, cells, revision, horizon, role: record.role, trust: trustOf(space, record), stamp, vector },
+      {
+        schema: space.schema,
+        cells,
+        revision,
+        horizon,
+        role: record.role,
+        trust: trustOf(space, record),
+        stamp,
+        turn: judged.length,
+        vector,
+      },
       due.admitted.proposal,
     );
     if (judgement.kind === 'accepted') cells = judgement.cells;
@@ -176,7 +187,7 @@ function foldAgent(
 }
 
 /**
- * The due proposals in admit order, each dot once. An agent's own proposals keep their order: a later one never has a
+ * The due proposals in admit order, each dot once, and no more than a round decides. An agent's own proposals keep their order: a later one never has a
  * smaller depth than an earlier one. What a draft with a vector of its own had seen has no one revision; it may be anything
  * that is sealed, so its depth is that of the newest view: no change that it saw has a greater stamp.
  */
@@ -199,7 +210,7 @@ function inCanonicalOrder(agents: Trie<AgentRecord>, space: Space, proposals: re
     last = { admitted, stamp: stampOf({ revision, priority, agent, n }), record };
     due.push(last);
   }
-  return due.sort((a, b) => compareAdmit(a.stamp, b.stamp));
+  return due.sort((a, b) => compareAdmit(a.stamp, b.stamp)).slice(0, ROUND_PROPOSALS_MAX);
 }
 
 function trustOf(space: Space, record: AgentRecord): number {

@@ -161,7 +161,7 @@ describe('what if', () => {
   test('[WIF5] what the log says has run out ends where it still stands, and nothing else ends by time', () => {
     const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }) } });
     team.ask('a', { x: { claim: true } });
-    team.events({ kind: 'expire', path: '/x', token: 1, cause: 'lease' });
+    team.events({ kind: 'expire', path: '/x', token: 4096, cause: 'lease' });
     const longer = compared(team, schemaOf({ fields: { x: claim({ leaseMs: 999 }) } }));
     expect(stateJson(longer.end.would)).toEqual(team.state);
     const endless = compared(team, schemaOf({ fields: { x: claim() } }));

@@ -96,5 +96,5 @@ function isWanted({ admitted, verdict }: Decided, { agent, rejected, path }: Log
 
 function detailOf(event: SystemEvent): string {
   if (event.kind === 'genesis') return `  schema ${event.schema.slice(0, 16)}`;
-  return event.kind === 'expire' ? `  ${event.path}, granted at r${event.token}: ${event.cause}` : '';
+  return event.kind === 'expire' ? `  ${event.path}, number ${event.token}: ${event.cause}` : '';
 }

@@ -1,17 +1,28 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { timersOf } from '../expiry.ts';
 import type { ExpiryCause } from '../field-kind.ts';
 import { fromMergePatch } from '../imports.ts';
 import type { Imported } from '../imports.ts';
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { viewsOfSpace } from '../projection.ts';
-import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import { ROUND_PROPOSALS_MAX } from '../proposal.ts';
+import { seal } from '../seal.ts';
+import { admittedOf, codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
 import { loadState } from '../state-schema.ts';
 import type { ClaimView } from './claim.ts';
 import { claim } from './claim.ts';
 import { map } from './map.ts';
 import { records } from './records.ts';
+
+/** What one agent does to the claim `k` of a map `m`; a drop is as likely as a grant. */
+const STEPS: readonly JsonObject[] = [
+  { at: { k: { claim: true } } },
+  { drop: ['k'] },
+  { at: { k: { release: true } } },
+  { at: { k: { handoff: { to: 'a' } } } },
+];
 
 describe('claim', () => {
   test('[CLM1] of concurrent claims the first in canonical order holds, the others wait', () => {
@@ -62,7 +73,48 @@ describe('claim', () => {
     const both = smallTeam({ fields: { x: claim() } });
     both.round({ agent: 'a', patch: { x: { claim: true } } }, { agent: 'a', patch: { x: { handoff: { to: 'b' } } } });
     const fences = [one, both].map(({ space }) => (viewsOfSpace(space)['x'] as ClaimView).fence);
-    expect(fences).toEqual([1, 2]);
+    expect(fences).toEqual([4096, 4097]);
+  });
+
+  test('[CLM3] a fencing number is not given out twice, also where one round granted several times before a drop', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.constantFrom(...STEPS), { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 }),
+        (rounds) => {
+          const team = smallTeam({ fields: { m: map(claim(), { cap: 2 }) } }, ['a']);
+          const given: number[] = [];
+          let space = team.space;
+          let n = 0;
+          for (const steps of rounds) {
+            // Each step in a space of its own shows the grants that the whole round hides.
+            const proposals = steps.map((patch) => {
+              n += 1;
+              const { revision, schema } = space;
+              const head = {
+                kind: 'proposal',
+                v: 1,
+                space: 'example',
+                agent: 'a',
+                incarnation: 1,
+                n,
+                schema: schema.id,
+              } as const;
+              return admittedOf({ ...head, base: { revision }, patch: { m: patch } });
+            });
+            for (const [i] of proposals.entries()) {
+              const partly = seal(space, { term: 1, events: [], proposals: proposals.slice(0, i + 1) }).space;
+              const views = viewsOfSpace(partly) as { m: { get(key: string): ClaimView | undefined } };
+              const fence = views.m.get('k')?.fence ?? 0;
+              if (fence !== 0 && fence !== given.at(-1)) given.push(fence);
+            }
+            space = seal(space, { term: 1, events: [], proposals }).space;
+          }
+          expect(given).toEqual([...new Set(given)].sort((a, b) => a - b));
+          expect(given.every((fence) => Number.isSafeInteger(fence))).toBe(true);
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 
   test('[CLM4] a release leaves its outcome for the next holder', () => {
@@ -120,7 +172,7 @@ describe('claim', () => {
   ] as const)('[CLM8] a lease ends when the log says so, by %s', (cause, after) => {
     const team = smallTeam({ fields: { x: claim({ leaseMs: 100 }), y: claim() } });
     team.ask('a', { x: { claim: true }, y: { claim: true } });
-    expect(timersOf(team.space)).toEqual([{ path: '/x', token: 1, ms: 100, holder: 'a' }]);
+    expect(timersOf(team.space)).toEqual([{ path: '/x', token: 4096, ms: 100, holder: 'a' }]);
     expire(team, '/y', 1, cause);
     expire(team, '/x', 1, cause);
     expect(team.state).toEqual({ x: after, y: { holder: 'a', last: null } });
@@ -210,8 +262,9 @@ describe('claim', () => {
   });
 });
 
-function expire(team: SmallTeam, path: string, token: number, cause: ExpiryCause): void {
-  team.events({ kind: 'expire', path, token, cause });
+/** An expiry of what the first proposal of a round was granted. */
+function expire(team: SmallTeam, path: string, revision: number, cause: ExpiryCause): void {
+  team.events({ kind: 'expire', path, token: revision * ROUND_PROPOSALS_MAX, cause });
 }
 
 function lastOf(team: SmallTeam): unknown {

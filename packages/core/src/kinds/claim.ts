@@ -1,8 +1,9 @@
 /**
  * `claim`: one holder at a time, first in canonical order.
  *
- * The fencing number of a grant is the revision at which it took effect; it grows with every grant and is handed to tools,
- * never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. How the
+ * The fencing number of a grant says where in history it stands: the revision, and the place of its proposal in the round.
+ * So it grows with every grant of a path, whatever was dropped and made anew in between, and nothing has to be remembered for
+ * it. It is handed to tools, never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. How the
  * last holding ended stays to be seen, with the outcome that a release left. A lease ends by an event in the log, when the
  * holder has been silent or has left; whoever waits is told so on arrival, and nobody is parked. Source: Kleppmann 2016,
  * "How to do distributed locking", for fencing; Gray and Cheriton 1989, "Leases". SPEC: CLM1-CLM11.
@@ -17,6 +18,7 @@ import type { Attempt, Complain, Expiry, Field, FieldKind, Refusal } from '../fi
 import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, sameJson } from '../json.ts';
+import { ROUND_PROPOSALS_MAX } from '../proposal.ts';
 import { conflict, malformed } from '../refusal.ts';
 import { samplesOfType } from '../value-samples.ts';
 import { valueType } from '../value-type.ts';
@@ -29,7 +31,7 @@ export type ClaimEnd = {
   readonly outcome: string | null;
 };
 
-/** `fence` is the revision of the grant, 0 before the first; `last` the end of the holding before this one. */
+/** `fence` is the fencing number of the newest grant, below 2^53, 0 before the first; `last` the end of the holding before this one. */
 export type ClaimView = {
   readonly holder: string | undefined;
   readonly fence: number;
@@ -157,8 +159,8 @@ function fold(cell: Claim, op: ClaimOp, path: string, attempt: Attempt, leaseMs:
   const { agent } = attempt;
   const { holder, fence } = cell;
   const mark = summed(cell.mark, attempt.mark);
-  // Two grants of one round have one revision, and two fencing numbers.
-  const granted = Math.max(mark.revision, fence + 1);
+  // One patch grants a claim once at most.
+  const granted = mark.revision * ROUND_PROPOSALS_MAX + attempt.turn;
   if (op.verb === 'claim') {
     if (holder === agent) attempt.note(path, { kind: 'unchanged' });
     if (holder === undefined) return { holder: agent, fence: granted, last: cell.last, mark };

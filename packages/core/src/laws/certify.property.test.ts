@@ -91,6 +91,7 @@ const ATTEMPT: Attempt = {
   role: 'agent',
   mark: { agent: 'a', n: 1, revision: 1 },
   stamp: { depth: 1, priority: 0, spin: 0, agent: 'a', n: 1 },
+  turn: 0,
   base: 0,
   horizon: 0,
   sees: () => true,

@@ -135,8 +135,17 @@ function foldRun(field: Field, proposals: readonly CausalProposal[], run: CutRun
     const toCome = run.rounds.slice(i).flat();
     const horizon = run.isForgetful ? Math.min(...toCome.map((place) => bases[place] as number)) : 0;
     const before = cell;
-    for (const place of round.toSorted((a, b) => compareAdmit(stamps[a] as Stamp, stamps[b] as Stamp))) {
-      const given = { proposals, place, stamp: stamps[place] as Stamp, revision: i + 1, base: bases[place] as number, horizon };
+    const inOrder = round.toSorted((a, b) => compareAdmit(stamps[a] as Stamp, stamps[b] as Stamp));
+    for (const [turn, place] of inOrder.entries()) {
+      const given = {
+        proposals,
+        place,
+        turn,
+        stamp: stamps[place] as Stamp,
+        revision: i + 1,
+        base: bases[place] as number,
+        horizon,
+      };
       const attempt = new CutAttempt(given);
       const op = field.read((proposals[place] as CausalProposal).intent, '/f', () => attempt.refuse());
       const after = op === undefined ? cell : field.fold(cell, op, '/f', attempt);
@@ -166,6 +175,7 @@ function baseOf(past: readonly number[], rounds: readonly (readonly number[])[])
 type Given = {
   readonly proposals: readonly CausalProposal[];
   readonly place: number;
+  readonly turn: number;
   readonly stamp: Stamp;
   readonly revision: number;
   readonly base: number;
@@ -179,16 +189,18 @@ class CutAttempt implements Attempt {
   readonly role: string;
   readonly mark: Mark;
   readonly stamp: Stamp;
+  readonly turn: number;
   readonly base: number;
   readonly horizon: number;
   readonly past: ReadonlySet<string>;
 
-  constructor({ proposals, place, stamp, revision, base, horizon }: Given) {
+  constructor({ proposals, place, turn, stamp, revision, base, horizon }: Given) {
     const { agent, role, n, past } = proposals[place] as CausalProposal;
     this.agent = agent;
     this.role = role;
     this.mark = { agent, n, revision };
     this.stamp = stamp;
+    this.turn = turn;
     this.base = base;
     this.horizon = horizon;
     this.past = new Set(past.map((seen) => `${proposals[seen]?.agent ?? ''} ${proposals[seen]?.n ?? 0}`));

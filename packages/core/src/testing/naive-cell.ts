@@ -45,14 +45,17 @@ export class NaiveTrial {
   readonly dot: string;
   readonly past: ReadonlySet<string>;
   readonly stamp: NaiveStamp;
+  /** Where in history it stands: its revision, and how many proposals of the round were judged before it. */
+  readonly at: readonly [revision: number, turn: number];
 
-  constructor(stamp: NaiveStamp, role: string, past: ReadonlySet<string>) {
+  constructor(stamp: NaiveStamp, role: string, past: ReadonlySet<string>, at: readonly [revision: number, turn: number]) {
     this.agent = stamp.agent;
     this.n = stamp.n;
     this.role = role;
     this.dot = `${stamp.agent} ${stamp.n}`;
     this.past = past;
     this.stamp = stamp;
+    this.at = at;
   }
 
   refuse(): void {

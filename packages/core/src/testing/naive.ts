@@ -53,7 +53,7 @@ export function naivePlay(played: Play): readonly NaiveRound[] {
       const dot = `${proposal.agent} ${proposal.n}`;
       const past = new Set<string>();
       for (const [other, at] of sealed) if (at <= proposal.base.revision || isEarlierOwn(other, proposal)) past.add(other);
-      const trial = new NaiveTrial(stamp, roleOf(proposal.agent), past);
+      const trial = new NaiveTrial(stamp, roleOf(proposal.agent), past, [revision, verdicts.length]);
       const copy = structuredClone(cells);
       const isStale = proposal.base.revision < Math.min(horizon, stamp.depth - 1);
       const accepted = !isStale && judge(state, copy, proposal, trial);

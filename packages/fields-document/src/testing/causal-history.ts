@@ -113,6 +113,7 @@ function turnOf(
     role: 'agent',
     mark: { agent, n, revision: revisions.get(index) as number },
     stamp,
+    turn: index,
     base,
     horizon,
     sees: hasSeen,

@@ -4,12 +4,13 @@
 import type { Field } from '../../field-kind.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { claim } from '../../kinds/claim.ts';
+import type { NaiveTrial } from '../naive-cell.ts';
 import type { SampleKind } from '../sample-kind.ts';
 
 type ClaimSpec = { readonly kind: 'claim'; readonly leaseMs?: number };
 
-/** `grants` are the dots of the claims and handoffs that made a holder, the newest last. */
-type Held = { last: JsonObject | null; grants: string[] };
+/** `fence` is that of the newest claim or handoff that made a holder. */
+type Held = { last: JsonObject | null; fence: number };
 
 const LEASED: ClaimSpec = { kind: 'claim', leaseMs: 100 };
 
@@ -31,28 +32,26 @@ export const claimSample: SampleKind<ClaimSpec, Held> = {
       { release: { outcome: 'ok' } },
       { handoff: { to: 'bob' } },
     ]),
-  own: () => ({ last: null, grants: [] }),
+  own: () => ({ last: null, fence: 0 }),
   fold: (trial, _, cell, verbs, path) => {
     if ('claim' in verbs) {
       if (cell.value === trial.agent) return trial.note(path, 'unchanged');
       if (cell.value !== undefined) return trial.refuse();
       cell.value = trial.agent;
-      cell.own.grants.push(trial.dot);
+      cell.own.fence = fenceOf(trial);
     } else {
       if (cell.value !== trial.agent || !trial.saw(cell.writer)) return trial.refuse();
       const { release, handoff } = verbs;
       const outcome = typeof release === 'object' ? ((release as JsonObject)['outcome'] as string) : null;
       cell.own.last = { holder: trial.agent, how: handoff === undefined ? 'released' : 'handed over', outcome };
-      if (handoff !== undefined) cell.own.grants.push(trial.dot);
+      if (handoff !== undefined) cell.own.fence = fenceOf(trial);
       cell.value = handoff === undefined ? undefined : ((handoff as JsonObject)['to'] as string);
     }
     cell.writer = trial.dot;
     trial.change(cell);
   },
-  expire: (spec, cell, tokens, { token, cause, dot, revisionOf }) => {
-    // Each grant counts on from the one before, or from its revision where that is more.
-    const fence = cell.own.grants.reduce((before, grant) => Math.max(before + 1, revisionOf(grant) ?? 0), 0);
-    const isNamed = tokens.length === 0 && cell.value !== undefined && fence === token;
+  expire: (spec, cell, tokens, { token, cause, dot }) => {
+    const isNamed = tokens.length === 0 && cell.value !== undefined && cell.own.fence === token;
     if (spec.leaseMs === undefined || !isNamed || cause === 'deadline') return false;
     cell.own.last = { holder: cell.value as string, how: cause === 'lease' ? 'expired' : 'left', outcome: null };
     cell.value = undefined;
@@ -68,3 +67,8 @@ export const claimSample: SampleKind<ClaimSpec, Held> = {
     return rivals.length > 0 || (json as JsonObject)['holder'] === wanted ? undefined : 'is not there';
   },
 };
+
+/** A grant is known by its revision, and in that by how many proposals came before it. */
+function fenceOf({ at: [revision, turn] }: NaiveTrial): number {
+  return revision * 4096 + turn;
+}

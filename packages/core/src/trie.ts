@@ -7,6 +7,7 @@
  *
  * Source: Bagwell 2001, "Ideal Hash Trees"; Merkle 1987 for the digests.
  */
+import { canonical } from './json.ts';
 import type { Sha256 } from './json.ts';
 import { hashText } from './stamp.ts';
 
@@ -17,16 +18,28 @@ const DEPTH_MAX = 32 / BITS;
 export type Trie<V> = { readonly size: number; readonly root: Node<V> };
 
 type Node<V> = Bucket<V> | Branch<V>;
-/** `texts`, of keys with their values, and `digest` are memos: a node is never changed otherwise. */
+/**
+ * Memos, but for which a node is never changed: `digest`, and `text`, of which it is the digest; while there is none, that of
+ * the node before the last changes. So what did not change is copied in one piece, not looked up and written again.
+ * `lengths` are those of the entries in that text: 0 of one that is not in it, below 0 of one that has changed since.
+ */
 type Bucket<V> = {
   readonly keys: readonly string[];
   readonly values: readonly V[];
-  readonly texts: (string | undefined)[];
+  readonly lengths: number[];
+  text: string;
   digest: string | undefined;
 };
-type Branch<V> = { readonly children: readonly Node<V>[]; readonly size: number; digest: string | undefined };
+/** `stale` has a bit for each child that has changed since its digest was written to `text`. */
+type Branch<V> = {
+  readonly children: readonly Node<V>[];
+  readonly size: number;
+  stale: number;
+  text: string;
+  digest: string | undefined;
+};
 
-const EMPTY: Trie<never> = { size: 0, root: bucketOf([], [], []) };
+const EMPTY: Trie<never> = { size: 0, root: bucketOf([], [], [], '') };
 
 export function emptyTrie<V>(): Trie<V> {
   return EMPTY;
@@ -74,26 +87,63 @@ export function trieDigest<V>(trie: Trie<V>, textOf: (value: V) => string, sha25
 }
 
 function digestOf<V>(node: Node<V>, textOf: (value: V) => string, sha256: Sha256): string {
-  if (node === EMPTY.root) return emptyDigest(sha256);
   if (node.digest !== undefined) return node.digest;
-  let text: string;
-  if ('children' in node) {
-    const { children } = node;
-    text = `["${digestOf(children[0] as Node<V>, textOf, sha256)}`;
-    for (let i = 1; i < children.length; i += 1) text += `","${digestOf(children[i] as Node<V>, textOf, sha256)}`;
-    text += '"]';
-  } else {
-    const { keys, values, texts } = node;
-    text = '{';
-    for (let i = 0; i < keys.length; i += 1) {
-      const entryText = texts[i] ?? `${JSON.stringify(keys[i])}:${textOf(values[i] as V)}`;
-      texts[i] = entryText;
-      text += i === 0 ? entryText : `,${entryText}`;
-    }
-    text += '}';
-  }
-  node.digest = sha256(text);
+  if (node === EMPTY.root) return emptyDigest(sha256);
+  node.text = 'children' in node ? branchText(node, textOf, sha256) : bucketText(node, textOf);
+  node.digest = sha256(node.text);
   return node.digest;
+}
+
+/** The digests of the children, of which those that did not change are taken from the text before. */
+function branchText<V>(branch: Branch<V>, textOf: (value: V) => string, sha256: Sha256): string {
+  const { children, text: known, stale } = branch;
+  let text = '';
+  let from = 0;
+  for (let slot = 0; slot < children.length; slot += 1) {
+    if ((stale & (1 << slot)) === 0) continue;
+    const at = slot * DIGEST_STEP + DIGEST_AT;
+    text += `${known.slice(from, at)}${digestOf(children[slot] as Node<V>, textOf, sha256)}`;
+    from = at + DIGEST_CHARS;
+  }
+  branch.stale = 0;
+  return text + known.slice(from);
+}
+
+/** Where the digest of a child stands in the text of a branch. */
+const DIGEST_CHARS = 64;
+const DIGEST_AT = 2;
+const DIGEST_STEP = DIGEST_CHARS + 3;
+const ALL_STALE = 0xffff;
+const NO_DIGESTS = `["${Array.from({ length: 16 }, () => ' '.repeat(DIGEST_CHARS)).join('","')}"]`;
+
+/** The entries, of which runs that did not change are taken from the text before; each stands there behind one character. */
+function bucketText<V>({ keys, values, lengths, text: known }: Bucket<V>, textOf: (value: V) => string): string {
+  let text = '{';
+  let at = 0;
+  for (let i = 0; i < keys.length;) {
+    if (i > 0) text += ',';
+    const from = at + 1;
+    let length = lengths[i] as number;
+    if (length > 0) {
+      for (; length > 0; length = lengths[i] ?? 0) {
+        at += 1 + length;
+        i += 1;
+      }
+      text += known.slice(from, at);
+    } else {
+      const entry = `${canonical(keys[i] as string)}:${textOf(values[i] as V)}`;
+      text += entry;
+      at += spanOf(length);
+      lengths[i] = entry.length;
+      i += 1;
+    }
+  }
+  return `${text}}`;
+}
+
+/** How much of a text an entry takes, with the character before it. */
+function spanOf(length: number): number {
+  return length === 0 ? 0 : 1 + Math.abs(length);
 }
 
 /** All empty maps share one node, so its digest is kept by the function that made it. */
@@ -104,8 +154,8 @@ function emptyDigest(sha256: Sha256): string {
   return emptyMemo.digest;
 }
 
-function bucketOf<V>(keys: readonly string[], values: readonly V[], texts: (string | undefined)[]): Bucket<V> {
-  return { keys, values, texts, digest: undefined };
+function bucketOf<V>(keys: readonly string[], values: readonly V[], lengths: number[], text: string): Bucket<V> {
+  return { keys, values, lengths, text, digest: undefined };
 }
 
 function sizeOf<V>(node: Node<V>): number {
@@ -125,13 +175,15 @@ function put<V>(node: Node<V>, key: string, value: V, hash: number, depth: numbe
     if (node.values[index] === value) return node;
     const values = node.values.slice();
     values[index] = value;
-    const texts = node.texts.slice();
-    texts[index] = undefined;
-    return bucketOf(node.keys, values, texts);
+    const lengths = node.lengths.slice();
+    const length = lengths[index] as number;
+    if (length > 0) lengths[index] = -length;
+    return bucketOf(node.keys, values, lengths, node.text);
   }
   let at = node.keys.length;
   while (at > 0 && (node.keys[at - 1] as string) > key) at -= 1;
-  const grown = bucketOf(inserted(node.keys, at, key), inserted(node.values, at, value), inserted(node.texts, at, undefined));
+  const keys = inserted(node.keys, at, key);
+  const grown = bucketOf(keys, inserted(node.values, at, value), inserted(node.lengths, at, 0), node.text);
   return grown.keys.length > BUCKET_MAX && depth < DEPTH_MAX ? split(grown, depth) : grown;
 }
 
@@ -146,30 +198,36 @@ function remove<V>(node: Node<V>, key: string, hash: number): Node<V> {
   }
   const index = node.keys.indexOf(key);
   if (index < 0) return node;
-  return bucketOf(deleted(node.keys, index), deleted(node.values, index), deleted(node.texts, index));
+  const { keys, values, lengths, text } = node;
+  const from = lengths.slice(0, index).reduce((sum, length) => sum + spanOf(length), 0);
+  const rest = text.slice(0, from) + text.slice(from + spanOf(lengths[index] as number));
+  return bucketOf(deleted(keys, index), deleted(values, index), deleted(lengths, index), rest);
 }
 
 function branchWith<V>(branch: Branch<V>, slot: number, child: Node<V>, size: number): Branch<V> {
   const children = branch.children.slice();
   children[slot] = child;
-  return { children, size, digest: undefined };
+  return { children, size, stale: branch.stale | (1 << slot), text: branch.text, digest: undefined };
 }
 
-function split<V>(bucket: Bucket<V>, depth: number): Node<V> {
+function split<V>(bucket: Bucket<V>, depth: number): Branch<V> {
   const children: Bucket<V>[] = [];
-  for (let slot = 0; slot < 16; slot += 1) children.push(bucketOf<V>([], [], []));
+  for (let slot = 0; slot < 16; slot += 1) children.push(bucketOf<V>([], [], [], ''));
   for (let i = 0; i < bucket.keys.length; i += 1) {
     const key = bucket.keys[i] as string;
     const child = children[(hashText(key) >>> (depth * BITS)) & 15] as Bucket<V>;
     (child.keys as string[]).push(key);
     (child.values as V[]).push(bucket.values[i] as V);
-    child.texts.push(bucket.texts[i]);
+    child.lengths.push(0);
   }
   return {
-    children: children.map((child) =>
-      child.keys.length > BUCKET_MAX && depth + 1 < DEPTH_MAX ? split(child, depth + 1) : child,
-    ),
+    children: children.map((child) => {
+      if (child.keys.length === 0) return EMPTY.root;
+      return child.keys.length > BUCKET_MAX && depth + 1 < DEPTH_MAX ? split(child, depth + 1) : child;
+    }),
     size: bucket.keys.length,
+    stale: ALL_STALE,
+    text: NO_DIGESTS,
     digest: undefined,
   };
 }
@@ -179,7 +237,8 @@ function gather<V>(branch: Branch<V>): Bucket<V> {
   return bucketOf(
     entries.map(([key]) => key),
     entries.map(([, value]) => value),
-    entries.map(() => undefined),
+    entries.map(() => 0),
+    '',
   );
 }
 

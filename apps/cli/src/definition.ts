@@ -86,8 +86,13 @@ function placed(cause: unknown, file: string): OplusError {
   const at = /:(\d+)(:\d+)?\)?$/.exec(line ?? '');
   const path = `${relative('.', file)}${at === null ? '' : `:${at[1]}${at[2] ?? ''}`}`;
   if (cause instanceof OplusError) {
-    const { code, message, hint } = cause;
-    return new OplusError(code, message, { path, ...(hint === undefined ? {} : { hint }), cause });
+    const { code, message, hint, faults } = cause;
+    return new OplusError(code, message, {
+      path,
+      ...(hint === undefined ? {} : { hint }),
+      ...(faults === undefined ? {} : { faults }),
+      cause,
+    });
   }
   const [reason = ''] = error.message.split('\n');
   return new OplusError('USAGE', `the module cannot be loaded: ${error.name}: ${reason}`, {

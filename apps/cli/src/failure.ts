@@ -11,21 +11,24 @@ import type { Terminal } from './terminal.ts';
 
 export const EXIT_FINDING = 1;
 
-/** Writes the failure and gives the exit code. */
+/** Writes the failure, each fault of it where it holds several, and gives the exit code. */
 export function fail(terminal: Terminal, error: unknown, isDebug: boolean): number {
   const failure = ours(error);
-  const { code, message, path } = failure;
+  const { code, message, path, faults } = failure;
   const hint = failure.hint ?? HINT;
   const docs = `docs/errors.md#${code.toLowerCase()}`;
   terminal.progressEnd();
   if (terminal.isJson) {
-    terminal.json({ v: 1, ok: false, error: { code, message, ...(isSaid(path) ? { path } : {}), hint, docs } });
+    const where = { ...(isSaid(path) ? { path } : {}), hint, docs, ...(faults === undefined ? {} : { faults }) };
+    terminal.json({ v: 1, ok: false, error: { code, message, ...where } });
   } else {
-    const [line, ...more] = message.split('\n');
-    terminal.note(`${terminal.noteColour.red(`error[${code}]`)}: ${line ?? ''}`);
-    for (const further of more) terminal.note(`  | ${further}`);
-    if (isSaid(path)) terminal.note(`  at: ${path}`);
-    terminal.note(`  hint: ${hint}`);
+    for (const fault of faults ?? [{ path, rule: message, hint }]) {
+      const [line, ...more] = fault.rule.split('\n');
+      terminal.note(`${terminal.noteColour.red(`error[${code}]`)}: ${line ?? ''}`);
+      for (const further of more) terminal.note(`  | ${further}`);
+      if (isSaid(fault.path)) terminal.note(`  at: ${fault.path}`);
+      terminal.note(`  hint: ${fault.hint}`);
+    }
     terminal.note(`  docs: ${docs}`);
   }
   if (isDebug) terminal.note(stackOf(failure));

@@ -3,42 +3,50 @@
  * checked again here, so that a slip is a clear error and never a crash somewhere inside. SPEC: SCH14.
  */
 import { z } from 'zod';
-import { OplusError } from './error.ts';
+import type { Fault } from './error.ts';
 import { pointer } from './json.ts';
+import { sentence } from './type-words.ts';
+
+/** The parts of a definition that have another shape. */
+export function shapeFaults(definition: unknown): readonly Fault[] {
+  const parsed = shape.safeParse(definition);
+  return (parsed.error?.issues ?? []).map((issue) => {
+    const path = issue.path.map(String);
+    const hint = path[0] === undefined ? undefined : HINTS[path[0]];
+    return {
+      path: pointer(...path),
+      rule: hint === undefined ? 'a state definition is an object' : sentence(issue),
+      hint: hint ?? 'Use defineState({ name, version, fields }).',
+    };
+  });
+}
+
+const RULE = 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.';
 
 const HINTS: { readonly [part: string]: string } = {
   name: 'Give the state a name of 1 to 64 characters.',
   version: 'Give a whole number of at least 1.',
+  horizon: 'Give a whole number of at least 1.',
+  agentsMax: 'Give a whole number of at least 1.',
   fields: 'Name at least one field: { fields: { done: counter() } }.',
   roles: 'Roles are { worker: { priority: 0 } }; leave them out for one role called agent.',
-  invariants: 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.',
-  transitions: 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.',
-  protections: 'A protection is { reads: [...], check: (context) => true | "what is wrong" }.',
+  invariants: RULE,
+  transitions: RULE,
+  protections: RULE.replace('rule', 'protection'),
 };
 
-const object = z.record(z.string(), z.looseObject({}));
+const count = z.int().min(1);
+const record = z.record(z.string(), z.unknown());
+const isFilled = (record: object): boolean => Object.keys(record).length > 0;
+
 const shape = z.looseObject({
   name: z.string().min(1).max(64),
-  version: z.number(),
-  fields: z.record(z.string(), z.unknown()),
-  roles: object.refine((roles) => Object.keys(roles).length > 0, 'no roles: nobody could join').optional(),
-  invariants: object.optional(),
-  transitions: object.optional(),
-  protections: object.optional(),
+  version: count,
+  fields: record.refine(isFilled, 'a state without fields'),
+  roles: record.refine(isFilled, 'no roles: nobody could join').optional(),
+  invariants: record.optional(),
+  transitions: record.optional(),
+  protections: record.optional(),
+  horizon: count.optional(),
+  agentsMax: count.optional(),
 });
-
-/** Throws `SCHEMA_INVALID` at the part that has another shape. */
-export function checkShape(definition: unknown): void {
-  const parsed = shape.safeParse(definition);
-  if (parsed.success) return;
-  const path = (parsed.error.issues[0]?.path ?? []).map(String);
-  const part = path[0];
-  throw new OplusError(
-    'SCHEMA_INVALID',
-    part === undefined ? 'a state definition is an object' : `${path.join('.')} of the definition has another shape`,
-    {
-      path: pointer(...path),
-      hint: (part === undefined ? undefined : HINTS[part]) ?? 'Use defineState({ name, version, fields }).',
-    },
-  );
-}

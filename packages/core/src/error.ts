@@ -46,8 +46,19 @@ export type ErrorCode =
   | 'MODEL_UNREACHABLE'
   | 'MODEL_REFUSED';
 
-/** What to tell a person beside the message: what to do next, and where it happened (a file, a path in a state). */
-export type ErrorDetail = { readonly hint?: string; readonly path?: string; readonly cause?: unknown };
+/** One thing that is unsound in a definition: where it stands, as a JSON Pointer, what is broken, and what to do about it. */
+export type Fault = { readonly path: string; readonly rule: string; readonly hint: string };
+
+/**
+ * What to tell a person beside the message: what to do next, and where it happened (a file, a path in a state). `faults` holds
+ * all that is wrong where that may be several things; the rest is then about the first of them.
+ */
+export type ErrorDetail = {
+  readonly hint?: string;
+  readonly path?: string;
+  readonly cause?: unknown;
+  readonly faults?: readonly Fault[];
+};
 
 /** Base of all that we throw. Callers match on `code`; messages are for people and may change. */
 export class OplusError extends Error {
@@ -55,12 +66,14 @@ export class OplusError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly path: string | undefined;
+  readonly faults: readonly Fault[] | undefined;
 
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.code = code;
     this.hint = detail.hint;
     this.path = detail.path;
+    this.faults = detail.faults;
   }
 }
 

@@ -2,6 +2,7 @@
  * What a state definition means, field by field: kind, cap, grade and why, who may write what, and what happens when two
  * agents write at once. The example is not written down anywhere: it is run. SPEC: XPL1-XPL4.
  */
+import { placesOf } from './field-kind.ts';
 import type { FieldKind } from './field-kind.ts';
 import type { Issue, Outcomes, Verdict } from './issue.ts';
 import type { Json } from './json.ts';
@@ -43,7 +44,9 @@ export type Told = {
 
 /** Explains every field and all below it. Cost: some dozens of small seals a field. */
 export function explainState(schema: StateSchema): readonly FieldExplanation[] {
-  return schema.kinds.flatMap((kind, i) => explained(schema, pointer(schema.names[i] as string), kind, rulesOn(schema, i)));
+  return schema.kinds.flatMap((kind, i) =>
+    placesOf(kind, pointer(schema.names[i] as string)).map(([path, part]) => explained(schema, path, part, rulesOn(schema, i))),
+  );
 }
 
 /** What a verdict says, in one line. */
@@ -65,12 +68,12 @@ function rulesOn(schema: StateSchema, index: number): readonly string[] {
   return schema.rules.filter(({ reads }) => reads.some(isRead)).map(({ name }) => name);
 }
 
-function explained(schema: StateSchema, path: string, kind: FieldKind, rules: readonly string[]): readonly FieldExplanation[] {
+function explained(schema: StateSchema, path: string, kind: FieldKind, rules: readonly string[]): FieldExplanation {
   const { grade, verbs, summary, bytesMax, meta } = kind;
   const values = kind.valueSchema();
   const count = values['maxItems'] ?? values['maxProperties'];
   const example = exampleOf(schema, kind);
-  const own: FieldExplanation = {
+  return {
     path,
     kind: kind.name,
     summary: meta?.doc ?? summary,
@@ -85,11 +88,6 @@ function explained(schema: StateSchema, path: string, kind: FieldKind, rules: re
     patches: kind.samples(),
     ...(example === undefined ? {} : { example }),
   };
-  const isKeyed = kind.parts !== undefined && !('*' in kind.parts);
-  const below = Object.entries(kind.parts ?? {}).flatMap(([name, part]) =>
-    explained(schema, `${path}${isKeyed ? '/*' : ''}/${name}`, part, rules),
-  );
-  return [own, ...below];
 }
 
 const NAME = 'field';

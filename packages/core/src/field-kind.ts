@@ -6,6 +6,7 @@
  * rounds, logs or other fields. All functions are pure and total over parsed operations.
  */
 import type { Dot, Mark } from './dot.ts';
+import type { Fault } from './error.ts';
 import type { Issue, Outcome } from './issue.ts';
 import { isJsonObject } from './json.ts';
 import type { Json, Sha256 } from './json.ts';
@@ -95,6 +96,8 @@ export type Aim = readonly [path: string, value: Json | undefined];
 /** `Cell` is private to the kind, `Op` too; others carry them as `unknown`. */
 export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cell> {
   readonly meta?: FieldMeta;
+  /** Of a field that does not load, what is unsound in it: then nothing else can be read (fault.ts). */
+  readonly faults?: readonly Fault[];
   readonly name: string;
   readonly grade: Grade;
   /** Largest canonical text of what the field holds, in UTF-8 bytes, metadata not counted. */
@@ -184,15 +187,21 @@ export function aimsOf(kind: FieldKind, cell: unknown, op: unknown, path: string
   return kind.aims?.(cell, op, path) ?? [[path, kind.json(cell)]];
 }
 
+/** The kinds that stand directly below one at `path`, by path; `*` stands for the keys and ids that agents choose. */
+export function partsOf(kind: FieldKind, path: string): readonly (readonly [path: string, part: FieldKind])[] {
+  const parts = kind.parts ?? {};
+  return Object.entries(parts).map(([name, part]) => [`${path}${'*' in parts ? '' : '/*'}/${name}`, part]);
+}
+
+/** The kind at `path` and all kinds below it, each before what is below it. */
+export function placesOf(kind: FieldKind, path: string): readonly (readonly [path: string, part: FieldKind])[] {
+  return [[path, kind], ...partsOf(kind, path).flatMap(([below, part]) => placesOf(part, below))];
+}
+
 /** Every restriction of writers on a kind and below it: what an agent must satisfy that erases the whole. */
 export function restrictionsOf(kind: FieldKind): readonly FieldMeta[] {
   const own = kind.meta?.writers === undefined ? [] : [kind.meta];
   return [...own, ...Object.values(kind.parts ?? {}).flatMap(restrictionsOf)];
-}
-
-/** Every role that a kind and what is below it name, as writers or in options of their own. */
-export function rolesOf(kind: FieldKind): readonly string[] {
-  return [...(kind.meta?.writers ?? []), ...(kind.roles ?? []), ...Object.values(kind.parts ?? {}).flatMap(rolesOf)];
 }
 
 /** What the schema digest covers of a kind, of who may write it and of how much one patch may erase. */

@@ -5,16 +5,17 @@
  * fails on the initial state. The digest of a schema covers all that gives a log its meaning; the code of rules is covered
  * by `version`, which the author raises when a rule changes. SPEC: SCH1-SCH6, SCH13.
  */
-import { TRUST_MAX } from './dot.ts';
-import { checkShape } from './definition-shape.ts';
+import { z } from 'zod';
+import { checkedDefinition } from './definition-check.ts';
 import { OplusError } from './error.ts';
-import { declared, rolesOf } from './field-kind.ts';
+import type { Fault } from './error.ts';
+import { all, fault, fieldFrom, refuseFaults, soundKind } from './fault.ts';
+import { declared } from './field-kind.ts';
 import type { Field, FieldKind, FieldMeta, IntentOf, ViewOf } from './field-kind.ts';
 import type { Json, JsonObject, Sha256 } from './json.ts';
-import { canonical } from './json.ts';
+import { canonical, clipped, compareText, pointer } from './json.ts';
 import type { Computed } from './kinds/derived.ts';
-import { FIELD_NAME_HINT, isFieldName } from './field-name.ts';
-import { readStrictJson } from './strict-json.ts';
+import { checkOptions, NAMES } from './field-options.ts';
 import { allFields, computeAfter, initialCells, viewsOf } from './views.ts';
 
 export type Fields = { readonly [name: string]: Field };
@@ -78,13 +79,24 @@ export function defineState<const F extends Fields>(definition: StateDefinition<
   return definition;
 }
 
-/** A field kind with a line for people and models, the roles that may write it, or a limit on erasures. Throws `SCHEMA_INVALID`. */
+/** A field kind with a line for people and models, the roles that may write it, or a limit on erasures. */
 export function field<V, I>(kind: Field<V, I>, meta: FieldMeta): Field<V, I> {
-  const { writers } = meta;
-  if (writers !== undefined && (!Array.isArray(writers) || writers.length === 0))
-    throw invalid('', 'writers is no list of roles', 'Name the roles that may write, or leave writers out for all.');
-  return { ...kind, meta };
+  return fieldFrom(() => {
+    all(
+      () => soundKind(kind),
+      () =>
+        checkOptions(
+          'field',
+          'Use field(kind, { doc, writers: ["role"], eraseMax: 1 }), each of the three if needed.',
+          META,
+          meta,
+        ),
+    );
+    return { ...kind, meta };
+  });
 }
+
+const META = z.object({ doc: z.string().optional(), writers: NAMES.optional(), eraseMax: z.int().min(0).optional() });
 
 /** @internal A rule with its reads as indexes of fields. */
 export type CompiledRule = {
@@ -123,49 +135,11 @@ export type StateSchema = {
   readonly sha256: Sha256;
 };
 
-/** Compiles a definition. Throws `SCHEMA_INVALID` with the path of what is unsound and a hint. */
+/** Compiles a definition. Throws `SCHEMA_INVALID` with all that is unsound: path, rule and hint of each fault. */
 export function loadState<F extends Fields>(given: StateDefinition<F>, sha256: Sha256): StateSchema {
-  checkShape(given);
-  const definition = given as unknown as StateDefinition<Fields>;
-  const names = Object.keys(definition.fields).sort();
-  if (names.length === 0) throw invalid('', 'a state without fields', 'Declare at least one field.');
-  const kinds = names.map((name) => checkedField(name, definition.fields[name]));
-  const indexOf = new Map(names.map((name, i) => [name, i]));
-  const roles = new Map(Object.entries(definition.roles ?? { agent: { priority: 0 } }));
-  checkRoles(names, kinds, roles);
-  const rules = [
-    ...compileRules('invariant', definition.invariants ?? {}, indexOf),
-    ...compileRules('transition', definition.transitions ?? {}, indexOf),
-  ];
-  const protections = new Map(
-    compileRules('protected', protectionsOf(definition), indexOf).map((rule) => [indexOf.get(rule.name) as number, rule]),
-  );
-  const computed = compileComputed(names, kinds, indexOf);
-  wholeNumber('/version', definition.version);
-  const horizon = wholeNumber('/horizon', definition.horizon ?? 65_536);
-  const agentsMax = wholeNumber('/agentsMax', definition.agentsMax ?? 1024);
-  const digest = sha256(
-    canonical(declarationOf(definition, names, kinds, roles, [...rules, ...protections.values()], horizon, agentsMax)),
-  );
-  const bytesMax = kinds.reduce((sum, kind, i) => sum + (names[i] as string).length + 4 + kind.bytesMax, 2);
-  const schema: StateSchema = {
-    name: definition.name,
-    version: definition.version,
-    names,
-    kinds,
-    indexOf,
-    rules,
-    protections,
-    computed,
-    roles,
-    horizon,
-    agentsMax,
-    bytesMax,
-    digest,
-    id: digest.slice(0, 16),
-    sha256,
-  };
-  checkStart(schema);
+  const { faults, sound } = checkedDefinition(given);
+  const schema = compiled(sound, sha256);
+  refuseFaults([...faults, ...faultsAtStart(schema)]);
   return schema;
 }
 
@@ -180,123 +154,45 @@ export function hasSpills(schema: StateSchema): boolean {
   return schema.kinds.some(spills);
 }
 
-function invalid(path: string, message: string, hint: string, cause?: unknown): OplusError {
-  return new OplusError('SCHEMA_INVALID', message, { path, hint, cause });
+/** Of a definition without faults. */
+function compiled(definition: StateDefinition, sha256: Sha256): StateSchema {
+  const names = Object.keys(definition.fields).sort();
+  const kinds = names.map((name) => definition.fields[name] as FieldKind);
+  const indexOf = new Map(names.map((name, i) => [name, i]));
+  const roles = new Map(Object.entries(definition.roles ?? { agent: { priority: 0 } }));
+  const rules = [
+    ...compileRules('invariant', definition.invariants ?? {}, indexOf),
+    ...compileRules('transition', definition.transitions ?? {}, indexOf),
+  ];
+  const guards = (definition.protections ?? {}) as { readonly [field: string]: Rule<Fields> };
+  const protections = new Map(compileRules('protected', guards, indexOf).map((rule) => [indexOf.get(rule.name) as number, rule]));
+  const { horizon = 65_536, agentsMax = 1024 } = definition;
+  const digest = sha256(
+    canonical(declarationOf(definition, names, kinds, roles, [...rules, ...protections.values()], horizon, agentsMax)),
+  );
+  return {
+    name: definition.name,
+    version: definition.version,
+    names,
+    kinds,
+    indexOf,
+    rules,
+    protections,
+    computed: compileComputed(kinds, indexOf),
+    roles,
+    horizon,
+    agentsMax,
+    bytesMax: kinds.reduce((sum, kind, i) => sum + (names[i] as string).length + 4 + kind.bytesMax, 2),
+    digest,
+    id: digest.slice(0, 16),
+    sha256,
+  };
 }
 
-function checkedField(name: string, kind: FieldKind | undefined): FieldKind {
-  if (!isFieldName(name)) throw invalid(`/fields/${name}`, `${name} cannot be the name of a field`, FIELD_NAME_HINT);
-  if (typeof kind?.fold !== 'function' || !Number.isFinite(kind.bytesMax)) {
-    throw invalid(
-      `/fields/${name}`,
-      `${name} is not a field kind with a cap`,
-      'Use the kinds of this package: cas(type), counter(), set(type, { cap }), ...',
-    );
-  }
-  const unsendable = unsendableIn(name, kind);
-  if (unsendable !== undefined)
-    throw invalid(`/fields/${name}`, `nobody could write ${name}: ${unsendable}`, 'Use values that a message can carry.');
-  if (Object.values(kind.parts ?? {}).some(holdsComputed))
-    throw invalid(`/fields/${name}`, `${name} holds a derived field below it`, 'A derived field stands at the top of a state.');
-  if (Object.values(kind.parts ?? {}).some(limitsErasures))
-    throw invalid(
-      `/fields/${name}`,
-      `${name} has an eraseMax below it, where nothing counts`,
-      'Erasures are counted for a whole field: give eraseMax to the field, which counts what is below it too.',
-    );
-  const { eraseMax } = kind.meta ?? {};
-  if (eraseMax !== undefined && (!Number.isSafeInteger(eraseMax) || eraseMax < 0))
-    throw invalid(
-      `/fields/${name}`,
-      `${name} has no whole eraseMax`,
-      'Give how many things one patch may erase: { eraseMax: 1 }.',
-    );
-  return kind;
-}
-
-/** Why the gate would turn away what the declaration asks for: hidden text, odd keys, too much depth. */
-function unsendableIn(name: string, kind: FieldKind): string | undefined {
-  const sent = kind.samples().map((intent): Json => ({ patch: { [name]: intent } }));
-  for (const value of [...textsIn(kind.declaration()), ...sent]) {
-    const read = readStrictJson(canonical(value));
-    if (!read.ok) return read.fault.message;
-  }
-  return undefined;
-}
-
-function textsIn(value: Json): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value as JsonObject).flatMap(textsIn) : [];
-}
-
-function holdsComputed(kind: FieldKind): boolean {
-  return kind.computed !== undefined || Object.values(kind.parts ?? {}).some(holdsComputed);
-}
-
-function limitsErasures(kind: FieldKind): boolean {
-  return kind.meta?.eraseMax !== undefined || Object.values(kind.parts ?? {}).some(limitsErasures);
-}
-
-function protectionsOf(definition: StateDefinition<Fields>): { readonly [name: string]: Rule<Fields> } {
-  const protections = definition.protections ?? {};
-  for (const name of Object.keys(protections)) {
-    if (Object.hasOwn(definition.fields, name)) continue;
-    throw invalid(
-      `/protections/${name}`,
-      `no field is called ${name}`,
-      `The fields are ${Object.keys(definition.fields).join(', ')}.`,
-    );
-  }
-  return protections as { readonly [name: string]: Rule<Fields> };
-}
-
-function compileComputed(
-  names: readonly string[],
-  kinds: readonly FieldKind[],
-  indexOf: ReadonlyMap<string, number>,
-): readonly CompiledComputation[] {
-  return kinds.flatMap((kind, index) => {
-    const { computed } = kind;
-    if (computed === undefined) return [];
-    const path = `/fields/${names[index] as string}`;
-    const reads = computed.reads.map((name) => {
-      const read = indexOf.get(name);
-      if (read === undefined)
-        throw invalid(path, `it is computed from ${name}, which is no field`, `The fields are ${names.join(', ')}.`);
-      if (kinds[read]?.computed !== undefined)
-        throw invalid(
-          path,
-          `it is computed from ${name}, which is derived itself`,
-          'Compute it from the fields behind that one.',
-        );
-      return read;
-    });
-    if (reads.length === 0) throw invalid(path, 'it is computed from nothing', 'Name the fields that it reads in from.');
-    return [{ index, reads, computed }];
-  });
-}
-
-function checkRoles(names: readonly string[], kinds: readonly FieldKind[], roles: ReadonlyMap<string, Role>): void {
-  for (const [role, { priority, trust = TRUST_MAX }] of roles) {
-    if (!Number.isSafeInteger(trust) || trust < 0 || trust > TRUST_MAX)
-      throw invalid(`/roles/${role}`, `the trust of ${role} is ${trust}`, `Give a whole number from 0 to ${TRUST_MAX}.`);
-    if (!/^[a-z][a-z0-9-]{0,31}$/.test(role) || !Number.isSafeInteger(priority)) {
-      throw invalid(
-        `/roles/${role}`,
-        `${role} is not a role with a whole priority`,
-        'Use a small-letter name and { priority: 0 }.',
-      );
-    }
-  }
-  kinds.forEach((kind, i) => {
-    const stranger = rolesOf(kind).find((role) => !roles.has(role));
-    if (stranger !== undefined)
-      throw invalid(
-        `/fields/${names[i] ?? ''}`,
-        `no role is called ${stranger}`,
-        `The roles are ${[...roles.keys()].join(', ')}.`,
-      );
-  });
+function compileComputed(kinds: readonly FieldKind[], indexOf: ReadonlyMap<string, number>): readonly CompiledComputation[] {
+  return kinds.flatMap(({ computed }, index) =>
+    computed === undefined ? [] : [{ index, reads: computed.reads.map((name) => indexOf.get(name) as number), computed }],
+  );
 }
 
 function compileRules(
@@ -304,23 +200,15 @@ function compileRules(
   rules: { readonly [name: string]: Rule<Fields> },
   indexOf: ReadonlyMap<string, number>,
 ): readonly CompiledRule[] {
-  return Object.keys(rules)
-    .sort()
-    .map((name) => {
-      const rule = rules[name] as Rule<Fields>;
-      const path = `/${sort === 'protected' ? 'protection' : sort}s/${name}`;
-      if (typeof rule.check !== 'function')
-        throw invalid(path, `${name} has no check`, 'A rule is { reads: [...], check: (context) => true | "what is wrong" }.');
-      if (!Array.isArray(rule.reads) || rule.reads.length === 0)
-        throw invalid(path, `${name} reads no field`, 'Declare the fields that the rule reads.');
-      const reads = rule.reads.map((read) => {
-        const index = indexOf.get(read);
-        if (index === undefined)
-          throw invalid(path, `${name} reads ${read}, which is no field`, `The fields are ${[...indexOf.keys()].join(', ')}.`);
-        return index;
-      });
-      return { name, sort, reads, undeclared: undeclaredBy(rule.reads, indexOf), check: rule.check as CompiledRule['check'] };
-    });
+  return Object.entries(rules)
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([name, { reads, check }]) => ({
+      name,
+      sort,
+      reads: reads.map((read) => indexOf.get(read) as number),
+      undeclared: undeclaredBy(reads, indexOf),
+      check: check as CompiledRule['check'],
+    }));
 }
 
 /** A rule that read a field which it does not declare would not be asked when that field changes. */
@@ -328,44 +216,39 @@ function undeclaredBy(reads: readonly string[], indexOf: ReadonlyMap<string, num
   const others = [...indexOf.keys()].filter((name) => !reads.includes(name));
   const traps = others.map((name) => {
     const get = (): never => {
-      throw invalid('', `it reads ${name}, which it does not declare`, `Add ${name} to its reads.`);
+      throw fault(`it reads ${name}, which it does not declare`, `Add ${name} to its reads.`);
     };
     return [name, { get }] as const;
   });
   return Object.create(null, Object.fromEntries(traps)) as object;
 }
 
-function checkStart(schema: StateSchema): void {
+/** What cannot be computed at the start, or else the invariants that do not hold there. */
+function faultsAtStart(schema: StateSchema): readonly Fault[] {
   const cells = initialCells(schema);
-  const { fault } = computeAfter(schema, cells, allFields(schema));
-  if (fault !== undefined)
-    throw invalid(`/fields/${schema.names[fault.index] as string}`, 'it cannot be computed on the initial state', fault.hint);
-  for (const rule of schema.rules) {
-    if (rule.sort !== 'invariant') continue;
-    const views = viewsOf(schema, cells, rule.reads, rule.undeclared);
-    let answer: RuleAnswer;
-    try {
-      answer = rule.check({ before: views, after: views, agent: '', role: '', touched: [] });
-    } catch (cause) {
-      const { message, hint } =
-        cause instanceof OplusError ? cause : { message: 'it throws on the initial state', hint: undefined };
-      const fix = hint ?? 'A rule answers on every state: true, a text, or a list of what is wrong.';
-      throw invalid(`/invariants/${rule.name}`, `${rule.name}: ${message}`, fix, cause);
-    }
-    if (!isFine(answer)) {
-      throw invalid(
-        `/invariants/${rule.name}`,
-        `${rule.name} fails on the initial state${typeof answer === 'string' ? `: ${answer}` : ''}`,
-        'Change the start values or the invariant.',
-      );
-    }
+  const { fault: wrong } = computeAfter(schema, cells, allFields(schema));
+  if (wrong !== undefined) {
+    const path = pointer('fields', schema.names[wrong.index] as string);
+    return [{ path, rule: 'it cannot be computed on the initial state', hint: wrong.hint }];
   }
+  return schema.rules.flatMap((rule) => (rule.sort === 'invariant' ? faultsOfInvariant(schema, cells, rule) : []));
 }
 
-function wholeNumber(path: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw invalid(path, `${path.slice(1)} is ${value}`, 'Give a whole number of at least 1.');
-  return value;
+function faultsOfInvariant(schema: StateSchema, cells: readonly unknown[], rule: CompiledRule): readonly Fault[] {
+  const path = pointer('invariants', rule.name);
+  const views = viewsOf(schema, cells, rule.reads, rule.undeclared);
+  try {
+    const answer = rule.check({ before: views, after: views, agent: '', role: '', touched: [] });
+    if (isFine(answer)) return [];
+    const said = typeof answer === 'string' ? `: ${answer}` : '';
+    return [{ path, rule: `${rule.name} fails on the initial state${said}`, hint: 'Change the start values or the invariant.' }];
+  } catch (cause) {
+    const [undeclared] = cause instanceof OplusError ? (cause.faults ?? []) : [];
+    if (undeclared !== undefined) return [{ ...undeclared, path, rule: `${rule.name}: ${undeclared.rule}` }];
+    const said = cause instanceof Error ? `: ${clipped(cause.message, 160)}` : '';
+    const hint = 'A rule answers on every state: true, a text, or a list of what is wrong.';
+    return [{ path, rule: `${rule.name}: it throws on the initial state${said}`, hint }];
+  }
 }
 
 function declarationOf(

@@ -7,9 +7,11 @@
  * said in our own words: verdicts are part of the log, and a library's wording may change. SPEC: SCH7-SCH12.
  */
 import { z } from 'zod';
-import { OplusError } from './error.ts';
+import type { Fault } from './error.ts';
+import { fault, unsound } from './fault.ts';
 import type { Json, JsonObject } from './json.ts';
-import { canonical, clipped, frozen, isJsonObject, sameJson, utf8Bytes } from './json.ts';
+import { canonical, clipped, frozen, isJsonObject, pointer, sameJson, utf8Bytes } from './json.ts';
+import { sentence } from './type-words.ts';
 
 /** A JSON Schema, as data. */
 export type JsonSchema = JsonObject;
@@ -27,21 +29,24 @@ export type ValueType<T extends Json = Json> = {
 /** `bound` when the value is of the right type but too large or too small. */
 export type TypeFault = { readonly code: 'schema' | 'bound'; readonly message: string };
 
-/** Compiles a zod schema. Throws `SCHEMA_INVALID` at `path` when values of it have no bound or no JSON form. */
-export function valueType<T extends Json>(type: z.ZodType<T>, path: string): ValueType<T> {
-  const jsonSchema = jsonSchemaOf(type, path);
-  const bytesMax = bytesMaxOf(jsonSchema, path);
+/**
+ * Compiles a zod schema for a kind of that name. Throws a fault for each part of it without a bound, by its path in the value, and
+ * for a type without a JSON form.
+ */
+export function valueType<T extends Json>(type: z.ZodType<T>, kind: string): ValueType<T> {
+  const jsonSchema = jsonSchemaOf(type, kind);
+  const faults: Fault[] = [];
+  const bytesMax = bytesMaxOf(jsonSchema, '', ({ path, rule, hint }) => faults.push({ path, rule: `${kind}: ${rule}`, hint }));
+  if (faults.length > 0) throw unsound(faults);
   return { zod: type, jsonSchema, bytesMax, acceptsNull: zodFault(type, null) === undefined, fault: faultOf(type, jsonSchema) };
 }
 
-/** The value, frozen. Throws `SCHEMA_INVALID` at `path` when it is not of the type. */
-export function startValue<T extends Json>(type: ValueType, value: T | undefined, path: string): T | undefined {
-  const fault = value === undefined ? undefined : type.fault(value);
-  if (fault === undefined) return value === undefined ? undefined : frozen(JSON.parse(canonical(value)) as T);
-  throw new OplusError('SCHEMA_INVALID', `the start value at ${path} is not of its type: ${fault.message}`, {
-    path,
-    hint: 'Change start or the type.',
-  });
+/** The value, frozen. Throws a fault when it is not of the type. */
+export function startValue<T extends Json>(type: ValueType, value: T | undefined, kind: string): T | undefined {
+  if (value === undefined) return undefined;
+  const wrong = type.fault(value);
+  if (wrong === undefined) return frozen(JSON.parse(canonical(value)) as T);
+  throw fault(`${kind}: the start value is not of its type: ${wrong.message}`, 'Change start or the type.');
 }
 
 /** What `.meta` says is words, never bounds. */
@@ -56,7 +61,7 @@ function refuseFlags(type: z.core.$ZodType): void {
 }
 
 /** A JSON Schema of a zod type without the dialect line. */
-function jsonSchemaOf(type: z.ZodType, path: string): JsonSchema {
+function jsonSchemaOf(type: z.ZodType, kind: string): JsonSchema {
   const schemaOf = (io: 'input' | 'output'): JsonSchema => {
     const { $schema: _, ...rest } = z.toJSONSchema(type, {
       io,
@@ -72,11 +77,8 @@ function jsonSchemaOf(type: z.ZodType, path: string): JsonSchema {
     if (sameJson(schema, schemaOf('output'))) return schema;
     throw new Error('what it reads and what it gives differ');
   } catch (cause) {
-    throw new OplusError('SCHEMA_INVALID', `a type at ${path} has no JSON form`, {
-      path,
-      hint: 'Use plain values: no transforms, dates, maps or recursive types.',
-      cause,
-    });
+    const hint = 'Give a zod type of plain values: no transforms, dates, maps or recursive types.';
+    throw fault(`${kind}: a type has no JSON form`, hint, '', cause);
   }
 }
 
@@ -133,48 +135,14 @@ function isUnchanged(value: Json, parsed: unknown): boolean {
   return typeof parsed === 'object' && parsed !== null && sameJson(value, parsed as Json);
 }
 
-function sentence(issue: z.core.$ZodIssue): string {
-  const at = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  switch (issue.code) {
-    case 'invalid_type':
-      return `${at}must be ${issue.expected === 'int' ? 'a whole number' : `of type ${issue.expected}`}`;
-    case 'too_big':
-      return `${at}must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unitOf(issue.origin)}`;
-    case 'too_small':
-      return `${at}must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin)}`;
-    case 'not_multiple_of':
-      return `${at}must be a multiple of ${issue.divisor}`;
-    case 'invalid_format':
-      return `${at}must match ${issue.pattern ?? issue.format}`;
-    case 'unrecognized_keys':
-      return `${at}has unknown keys: ${issue.keys.map((key) => clipped(key, 40)).join(', ')}`;
-    case 'invalid_value':
-      return `${at}must be one of ${listed(issue.values)}`;
-    case 'custom':
-      return `${at}${issue.message}`;
-    default:
-      return `${at}fits none of the declared types`;
-  }
-}
-
-/** The first of the allowed values: there may be hundreds, and this is said of every value that is none of them. */
-function listed(values: readonly unknown[]): string {
-  const shown = values.slice(0, VALUES_SHOWN).map(String).join(', ');
-  return values.length > VALUES_SHOWN ? `${shown} and ${values.length - VALUES_SHOWN} more` : shown;
-}
-
-const VALUES_SHOWN = 16;
-
-function unitOf(origin: string): string {
-  return origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '';
-}
-
-function bytesMaxOf(schema: JsonSchema, path: string): number {
-  const unbounded = (what: string, hint: string): never => {
-    throw new OplusError('SCHEMA_INVALID', `${what} at ${path} has no cap`, { path, hint });
+/** Tells what has no bound, by its path in the value; that then counts as empty. */
+function bytesMaxOf(schema: JsonSchema, path: string, tell: (fault: Fault) => void): number {
+  const unbounded = (what: string, hint: string): number => {
+    tell({ path, rule: `${what} has no cap`, hint });
+    return 0;
   };
   const choices = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(choices)) return Math.max(...(choices as JsonSchema[]).map((choice) => bytesMaxOf(choice, path)));
+  if (Array.isArray(choices)) return Math.max(...(choices as JsonSchema[]).map((choice) => bytesMaxOf(choice, path, tell)));
   if ('const' in schema) return utf8Bytes(canonical(schema['const'] as Json));
   if (Array.isArray(schema['enum'])) return Math.max(...(schema['enum'] as Json[]).map((value) => utf8Bytes(canonical(value))));
   switch (schema['type']) {
@@ -184,31 +152,27 @@ function bytesMaxOf(schema: JsonSchema, path: string): number {
       return 5;
     case 'integer':
     case 'number': {
-      if (
-        !isNumber(schema['minimum'] ?? schema['exclusiveMinimum']) ||
-        !isNumber(schema['maximum'] ?? schema['exclusiveMaximum'])
-      ) {
-        unbounded('a number', 'Give it a range: z.int().min(0).max(100).');
-      }
-      return 25;
+      const isRange =
+        isNumber(schema['minimum'] ?? schema['exclusiveMinimum']) && isNumber(schema['maximum'] ?? schema['exclusiveMaximum']);
+      return isRange ? 25 : unbounded('a number', 'Give it a range: z.int().min(0).max(100).');
     }
     case 'string': {
       const charsMax = schema['maxLength'];
       if (!isNumber(charsMax)) return unbounded('a string', 'Give it a length: z.string().max(200).');
-      const slow = patternsOf(schema).find((pattern) => !isQuickPattern(pattern));
-      if (slow !== undefined) {
-        throw new OplusError('SCHEMA_INVALID', `the pattern at ${path} is outside the quick dialect: ${clipped(slow, 80)}`, {
-          path,
-          hint: 'Use anchored character classes with few repeats: ^[a-z][a-z0-9-]{0,31}$',
-        });
+      for (const slow of patternsOf(schema).filter((pattern) => !isQuickPattern(pattern))) {
+        const hint = 'Use anchored character classes with few repeats: ^[a-z][a-z0-9-]{0,31}$';
+        tell({ path, rule: `the pattern is outside the quick dialect: ${clipped(slow, 80)}`, hint });
       }
       return charsMax * 3 + 2;
     }
     case 'array': {
       const itemsMax = schema['maxItems'];
+      const { items } = schema;
+      const itemBytesMax = isJsonObject(items ?? null)
+        ? bytesMaxOf(items as JsonSchema, `${path}/*`, tell)
+        : unbounded('an array', 'Give its items one type.');
       if (!isNumber(itemsMax)) return unbounded('an array', 'Give it a count: z.array(...).max(8).');
-      if (!isJsonObject(schema['items'])) return unbounded('an array', 'Give its items one type.');
-      return 2 + itemsMax * (bytesMaxOf(schema['items'], path) + 1);
+      return 2 + itemsMax * (itemBytesMax + 1);
     }
     case 'object': {
       const properties = schema['properties'];
@@ -216,7 +180,8 @@ function bytesMaxOf(schema: JsonSchema, path: string): number {
         return unbounded('an object', 'Use z.strictObject({...}); for free keys use the field kind map or records.');
       }
       return Object.entries(properties).reduce(
-        (sum, [key, value]) => sum + utf8Bytes(canonical(key)) + 2 + bytesMaxOf(value as JsonSchema, path),
+        (sum, [key, value]) =>
+          sum + utf8Bytes(canonical(key)) + 2 + bytesMaxOf(value as JsonSchema, `${path}${pointer(key)}`, tell),
         2,
       );
     }

@@ -13,8 +13,9 @@ import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { AGENT_PATTERN, decodeMark, encodeMark, summed } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Attempt, Complain, Expiry, Field, FieldKind, Refusal } from '../field-kind.ts';
+import { checkOptions, COUNT } from '../field-options.ts';
 import { isOfType, nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, sameJson } from '../json.ts';
@@ -49,14 +50,17 @@ export type ClaimIntent =
  */
 export type ClaimOptions = { readonly outcomeCharsMax?: number; readonly leaseMs?: number };
 
-/** A claim. Throws `SCHEMA_INVALID` for a lease that is not a whole number of milliseconds. */
+/** A thing that one agent holds at a time. */
 export function claim(options: ClaimOptions = {}): Field<ClaimView, ClaimIntent> {
+  return fieldFrom(() => claimOf(options));
+}
+
+const OPTIONS = z.object({ outcomeCharsMax: z.int().min(0).optional(), leaseMs: COUNT.optional() });
+
+function claimOf(options: ClaimOptions): FieldKind<Claim, ClaimOp> {
+  checkOptions('claim', 'Use claim() or claim({ leaseMs: 60_000, outcomeCharsMax: 200 }).', OPTIONS, options);
   const { leaseMs } = options;
   const outcome = valueType(z.string().max(options.outcomeCharsMax ?? 200), 'claim');
-  if (leaseMs !== undefined && (!Number.isSafeInteger(leaseMs) || leaseMs < 1))
-    throw new OplusError('SCHEMA_INVALID', `the lease of a claim is ${leaseMs} ms`, {
-      hint: 'Give whole milliseconds, at least 1.',
-    });
   const kind: FieldKind<Claim, ClaimOp> = {
     name: 'claim',
     grade: { letter: 'B', why: 'of two concurrent claims the first in the log holds' },

@@ -6,9 +6,12 @@
  * keeps anybody's intent. Source: Balegas et al. 2015, "Extending Eventually Consistent Cloud Databases for Enforcing
  * Numeric Invariants", for the kinds of bounded counters. SPEC: CNT1-CNT3, QTA1-QTA2.
  */
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import { affirmed } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Field, FieldKind, Grade } from '../field-kind.ts';
+import { checkOptions } from '../field-options.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
 import { escrow } from './escrow.ts';
@@ -22,7 +25,10 @@ export type CounterIntent = { readonly inc: number };
 
 /** A sum without bounds other than those of safe integers. */
 export function counter(options: { readonly start?: number } = {}): Field<number, CounterIntent> {
-  return sum('counter', { start: options.start ?? 0 }, { letter: 'A', why: 'a sum of whole numbers' });
+  return fieldFrom(() => {
+    checkOptions('counter', 'Use counter() or counter({ start: 5 }).', z.object({ start: z.int().optional() }), options);
+    return sum('counter', { start: options.start ?? 0 }, { letter: 'A', why: 'a sum of whole numbers' });
+  });
 }
 
 /** A quota that admits: each increment that fits, in the order of the log. */
@@ -35,12 +41,17 @@ export type AdmitOptions = Required<RangeOptions> & { readonly mode?: 'admit' };
 export function quota(options: AdmitOptions): Field<number, CounterIntent>;
 export function quota(options: EscrowOptions): Field<EscrowView, EscrowIntent>;
 export function quota(options: AdmitOptions | EscrowOptions): Field<number, CounterIntent> | Field<EscrowView, EscrowIntent> {
-  if (options.mode === 'escrow') return escrow(options);
-  return sum('quota', options, { letter: 'B', why: 'when there is not room for all, the first in the log get it' });
+  if (options?.mode === 'escrow') return escrow(options);
+  return fieldFrom(() => {
+    checkOptions('quota', 'Use quota({ lo: 0, hi: 9, start: 0 }).', QUOTA, options);
+    return sum('quota', options, { letter: 'B', why: 'when there is not room for all, the first in the log get it' });
+  });
 }
 
 type Sum = MarkedValue<number>;
 type SumOp = { readonly inc: number };
+
+const QUOTA = z.object({ lo: z.int(), hi: z.int(), start: z.int(), mode: z.enum(['admit', 'escrow']).optional() });
 
 /** Largest step: no single proposal brings a sum to the edge of safe integers, where the order would decide. */
 const INC_MAX = 1_000_000_000;

@@ -6,17 +6,18 @@
  * of a state and reads no other derived field, so there is no order to get wrong. Its mark is that of the change after which it
  * was another value. SPEC: DRV1-DRV6.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark } from '../dot.ts';
 import type { Mark } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Field, FieldKind, ViewOf } from '../field-kind.ts';
+import { typeWith } from '../field-options.ts';
 import { nullable } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen } from '../json.ts';
 import type { Refusal } from '../field-kind.ts';
 import type { ValueType } from '../value-type.ts';
-import { valueType } from '../value-type.ts';
 
 type Sources = { readonly [name: string]: Field };
 
@@ -28,7 +29,17 @@ export type DerivedOptions<S extends Sources, T> = {
 
 /** A computed value. Its digest covers type and sources; the function itself is covered by the definition's `version`. */
 export function derived<T extends Json, S extends Sources>(type: z.ZodType<T>, options: DerivedOptions<S, T>): Field<T, never> {
-  const of = valueType(type as z.ZodType<Json>, 'derived');
+  return fieldFrom(() => derivedOf(type, options as DerivedOptions<Sources, Json>) as unknown as Field<T, never>);
+}
+
+const OPTIONS = z.object({
+  from: z.record(z.string(), z.unknown()),
+  compute: z.custom((value) => typeof value === 'function', 'must be a function'),
+});
+const USAGE = 'Use derived(type, { from: { stock }, compute: ({ stock }) => stock > 0 }).';
+
+function derivedOf(type: z.ZodType<Json>, options: DerivedOptions<Sources, Json>): FieldKind<Derived, never> {
+  const of = typeWith(type, 'derived', USAGE, OPTIONS, options);
   const reads = Object.keys(options.from).sort();
   const kind: FieldKind<Derived, never> = {
     name: 'derived',
@@ -66,7 +77,7 @@ export function derived<T extends Json, S extends Sources>(type: z.ZodType<T>, o
     fromModel: (answer) => answer,
     declaration: () => ({ kind: 'derived', from: reads, type: of.jsonSchema }),
   };
-  return kind as unknown as Field<T, never>;
+  return kind;
 }
 
 /** How a field is computed. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { timersOf } from '../expiry.ts';
-import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
 import { map } from './map.ts';
 import { multi } from './multi.ts';
@@ -256,11 +256,13 @@ describe('dispute policies', () => {
     expect(load(owned(text, { dispute: { arbiter } }) as unknown as ReturnType<typeof multi>)).toThrow('no role is called judge');
     expect(load(owned(text, { force: ['boss'] }) as unknown as ReturnType<typeof multi>)).toThrow('no role is called boss');
     for (const deadlineMs of [0, 1.5, Number.NaN, 2 ** 60]) {
-      expect(() => multi(text, { dispute: { arbiter, deadlineMs } })).toThrow('deadline of multi');
-      expect(() => owned(text, { dispute: { arbiter, deadlineMs } })).toThrow('deadline of owned');
+      expect(loading(multi(text, { dispute: { arbiter, deadlineMs } }))).toThrow(
+        'multi: dispute.deadlineMs: must be a whole number of at least 1',
+      );
+      expect(loading(owned(text, { dispute: { arbiter, deadlineMs } }))).toThrow('owned: dispute.deadlineMs');
     }
-    expect(() => multi(text, { dispute: { arbiter, fallback: 'greatest' } })).toThrow('no deadline');
-    expect(() => multi(text, { dispute: { arbiter, deadlineMs: 1, fallback: { value: 'x'.repeat(21) } } })).toThrow(
+    expect(loading(multi(text, { dispute: { arbiter, fallback: 'greatest' } }))).toThrow('no deadline');
+    expect(loading(multi(text, { dispute: { arbiter, deadlineMs: 1, fallback: { value: 'x'.repeat(21) } } }))).toThrow(
       'not of its type',
     );
   });

@@ -15,6 +15,7 @@ import { leafDigest } from '../digest.ts';
 import { affirmed, AGENT_PATTERN, decodeMark, encodeMark } from '../dot.ts';
 import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
+import { checkOptions, COUNT, NAMES } from '../field-options.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isJsonObject, sameJson } from '../json.ts';
@@ -22,7 +23,6 @@ import { malformed, outOfBounds } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { integerRange, isInteger } from './integer-range.ts';
-import { checkOptions, COUNT, NAMES } from './options.ts';
 
 /**
  * The value starts at `start`, and `start - lo` rights in the pool. Without `hi` the value has no upper bound
@@ -55,7 +55,7 @@ export function escrow(options: EscrowOptions): Field<EscrowView, EscrowIntent> 
   return fieldFrom(() => escrowOf(options));
 }
 
-const OPTIONS = z.strictObject({
+const OPTIONS = z.object({
   mode: z.literal('escrow'),
   lo: z.int(),
   start: z.int(),

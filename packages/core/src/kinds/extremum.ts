@@ -2,9 +2,12 @@
  * Extrema: `max` only rises, `min` only falls. The join of integers under their order.
  * SPEC: MAX1-MAX3, MIN1.
  */
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import { summed } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Field, FieldKind } from '../field-kind.ts';
+import { checkOptions } from '../field-options.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
 import { integerRange, isInteger } from './integer-range.ts';
@@ -14,18 +17,21 @@ import type { MarkedValue } from './marked-value.ts';
 
 /** The greatest of all raised values. `lo` and `hi` are inclusive; starts at `start`, or at `lo`. */
 export function max(options: RangeOptions = {}): Field<number, { readonly raise: number }> {
-  return extremum('max', 'raise', options);
+  return fieldFrom(() => extremum('max', 'raise', options));
 }
 
 /** The least of all lowered values. `lo` and `hi` are inclusive; starts at `start`, or at `hi`. */
 export function min(options: RangeOptions = {}): Field<number, { readonly lower: number }> {
-  return extremum('min', 'lower', options);
+  return fieldFrom(() => extremum('min', 'lower', options));
 }
 
 type Extremum = MarkedValue<number>;
 type ExtremumOp = { readonly value: number };
 
+const OPTIONS = z.object({ lo: z.int().optional(), hi: z.int().optional(), start: z.int().optional() });
+
 function extremum(name: 'max' | 'min', verb: 'raise' | 'lower', options: RangeOptions): FieldKind<Extremum, ExtremumOp> {
+  checkOptions(name, `Use ${name}() or ${name}({ lo: 0, hi: 9, start: 0 }).`, OPTIONS, options);
   const range = integerRange(name, options);
   const start = options.start ?? (name === 'max' ? range.lo : range.hi);
   const improves = name === 'max' ? (a: number, b: number) => a > b : (a: number, b: number) => a < b;

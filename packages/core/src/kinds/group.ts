@@ -4,10 +4,12 @@
  * It is a register of the object of its parts: `set` takes the whole, and the named rule merges it. SPEC: GRP1-GRP4.
  */
 import { z } from 'zod';
-import { OplusError } from '../error.ts';
+import { all, fault, fieldFrom, placedAt, soundKind } from '../fault.ts';
 import type { Field, FieldKind } from '../field-kind.ts';
 import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { pointer } from '../json.ts';
+import { valueType } from '../value-type.ts';
 import { multi } from './multi.ts';
 import type { MultiIntent, MultiOptions, MultiView } from './multi.ts';
 import { owned } from './owned.ts';
@@ -34,44 +36,48 @@ export type GroupField<T, R extends GroupOptions<T>['rule']> = R extends 'multi'
     ? Field<OwnedView<T>, OwnedIntent<T>>
     : Field<T | undefined, RegisterIntent<T>>;
 
-/** Several leaves that change together or not at all. Throws `SCHEMA_INVALID` without parts, for odd names and unknown rules. */
+/** Several leaves that change together or not at all. */
 export function group<P extends GroupParts, const O extends GroupOptions<GroupValue<P>>>(
   parts: P,
   options: O,
 ): GroupField<GroupValue<P>, O['rule']> {
-  const names = Object.keys(parts);
-  const odd = names.find((name) => !isFieldName(name));
-  if (names.length === 0 || odd !== undefined)
-    throw new OplusError('SCHEMA_INVALID', odd === undefined ? 'a group has no parts' : `${odd} cannot name a part of a group`, {
-      hint: FIELD_NAME_HINT,
-    });
-  const whole = z.strictObject(parts) as unknown as z.ZodType<Json>;
-  const rule = ruleOf(whole, options as GroupOptions<Json>);
+  return fieldFrom(() => groupOf(parts, options as GroupOptions<Json>) as GroupField<GroupValue<P>, O['rule']>);
+}
+
+function groupOf(parts: GroupParts, options: GroupOptions<Json>): FieldKind {
+  const names = typeof parts === 'object' && parts !== null ? Object.keys(parts) : [];
+  if (names.length === 0) throw fault('a group has no parts', "Use group({ x: type, y: type }, { rule: 'cas' }).");
+  all(...names.map((name) => () => placedAt(pointer(name), () => checkPart(name, parts[name]))));
+  const rule = soundKind(ruleOf(z.strictObject(parts) as unknown as z.ZodType<Json>, options));
   const declaration = rule.declaration() as JsonObject;
-  const kind: FieldKind = {
+  return {
     ...rule,
     name: 'group',
     summary: `${names.join(', ')} together; ${rule.summary}`,
     declaration: () => ({ ...declaration, kind: 'group', rule: rule.name }),
   };
-  return kind as GroupField<GroupValue<P>, O['rule']>;
 }
 
-function ruleOf(whole: z.ZodType<Json>, options: GroupOptions<Json>): FieldKind {
-  switch (options.rule) {
-    case 'cas':
-      return cas(whole, options);
-    case 'lww':
-      return lww(whole, options);
-    case 'priority':
-      return priority(whole, options);
-    case 'multi':
-      return multi(whole, options);
-    case 'owned':
-      return owned(whole, options);
-    default:
-      throw new OplusError('SCHEMA_INVALID', 'a group has no rule of that name', {
-        hint: 'The rules are cas, lww, priority, multi and owned.',
-      });
-  }
+function checkPart(name: string, type: unknown): void {
+  all(
+    () => {
+      if (!isFieldName(name)) throw fault(`${name} cannot name a part of a group`, FIELD_NAME_HINT);
+    },
+    () => valueType(type as z.ZodType<Json>, 'group'),
+  );
+}
+
+const RULES: { readonly [rule: string]: (whole: z.ZodType<Json>, options: never) => FieldKind } = {
+  cas,
+  lww,
+  priority,
+  multi,
+  owned,
+};
+
+function ruleOf(whole: z.ZodType<Json>, given: GroupOptions<Json>): FieldKind {
+  const { rule, ...options } = given ?? {};
+  const make = Object.hasOwn(RULES, rule) ? RULES[rule] : undefined;
+  if (make === undefined) throw fault('a group has no rule of that name', `The rules are ${Object.keys(RULES).join(', ')}.`);
+  return make(whole, options as never);
 }

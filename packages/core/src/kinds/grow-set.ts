@@ -5,18 +5,18 @@ import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Attempt, Field, FieldKind } from '../field-kind.ts';
+import { cappedType } from '../field-options.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen } from '../json.ts';
 import { outOfBounds } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith } from '../trie.ts';
 import { cardinalityOf } from '../value-samples.ts';
-import { valueType } from '../value-type.ts';
 import { setView } from './collection-view.ts';
 import type { SetView } from './collection-view.ts';
 import type { SetOptions } from './set.ts';
-import { checkCap } from './set.ts';
 import type { ValueLists } from './value-lists.ts';
 import { assignedLists, listedAims, valueLists } from './value-lists.ts';
 
@@ -24,9 +24,12 @@ export type GrowSetIntent<T> = { readonly add: readonly T[] };
 
 /** A set of values from which nothing is removed. Grade A when the cap has room for every value of the type. */
 export function growSet<T extends Json>(of: z.ZodType<T>, options: SetOptions): Field<SetView<T>, GrowSetIntent<T>> {
-  const type = valueType(of, 'grow-set');
+  return fieldFrom(() => growSetOf(of, options));
+}
+
+function growSetOf(of: z.ZodType<Json>, options: SetOptions): FieldKind<GrownSet, ValueLists> {
+  const type = cappedType(of, 'grow-set', 'Use growSet(type, { cap: 64 }).', options);
   const { cap } = options;
-  checkCap('grow-set', cap);
   const kind: FieldKind<GrownSet, ValueLists> = {
     name: 'grow-set',
     ...valueLists('grow-set', type, VERBS, cap),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codesOf, outcomesOf, runsOf, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, runsOf, smallTeam } from '../testing/index.ts';
 import { lattice } from './lattice.ts';
 
 const status = lattice({
@@ -53,7 +53,7 @@ describe('lattice', () => {
   });
 
   test('[LAT4] edges that go round, an unknown state, and a start that is not below all do not load', () => {
-    const bad = (start: string, edges: { readonly [state: string]: readonly string[] }) => () => lattice({ start, edges });
+    const bad = (start: string, edges: { readonly [state: string]: readonly string[] }) => loading(lattice({ start, edges }));
     expect(bad('a', { a: ['b'], b: ['c'], c: ['b'] })).toThrow('lattice: b leads to c, and c back to b');
     expect(bad('a', { a: ['a'] })).toThrow('a leads to itself');
     expect(bad('a', { a: ['b'] })).toThrow('a leads to b, which is no state');
@@ -66,10 +66,12 @@ describe('lattice', () => {
   });
 
   test('[LAT5] two states without exactly one least upper bound do not load, and are named with what is missing', () => {
-    const none = () => lattice({ start: 'open', edges: { open: ['done', 'failed'], done: [], failed: [] } });
+    const none = loading(lattice({ start: 'open', edges: { open: ['done', 'failed'], done: [], failed: [] } }));
     expect(none).toThrow('lattice: done and failed have no least upper bound');
     expect(none).toThrow(expect.objectContaining({ hint: expect.stringContaining('Add a state above both, such as disputed') }));
-    const two = () => lattice({ start: 'o', edges: { o: ['a', 'b'], a: ['p', 'q'], b: ['p', 'q'], p: ['t'], q: ['t'], t: [] } });
+    const two = loading(
+      lattice({ start: 'o', edges: { o: ['a', 'b'], a: ['p', 'q'], b: ['p', 'q'], p: ['t'], q: ['t'], t: [] } }),
+    );
     expect(two).toThrow('a and b have no least upper bound: p and q stand above both, neither below the other');
     expect(two).toThrow(
       expect.objectContaining({ code: 'SCHEMA_INVALID', hint: expect.stringContaining('above a and b, below p and q') }),
@@ -97,7 +99,7 @@ describe('lattice', () => {
         );
         if (!isSound) {
           refused += 1;
-          expect(() => lattice({ start: 's0', edges })).toThrow('no least upper bound');
+          expect(loading(lattice({ start: 's0', edges }))).toThrow('no least upper bound');
           return;
         }
         loaded += 1;

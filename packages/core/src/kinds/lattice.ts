@@ -6,10 +6,13 @@
  * states have exactly one least upper bound. Source: Birkhoff 1940, "Lattice Theory"; Shapiro et al. 2011, "Conflict-free
  * Replicated Data Types", for states that merge by join. SPEC: LAT1-LAT6.
  */
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import { affirmed } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import type { Fault } from '../error.ts';
+import { fieldFrom, refuseFaults } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
+import { checkOptions } from '../field-options.ts';
 import { readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json } from '../json.ts';
 import { canonical, utf8Bytes } from '../json.ts';
@@ -25,8 +28,16 @@ export type LatticeOptions<S extends string> = {
 
 export type LatticeIntent<S extends string> = { readonly advance: S };
 
-/** Throws `SCHEMA_INVALID` with the offending states when the edges are no join-semilattice with `start` at the bottom. */
+/** A state that only rises. The edges make a join-semilattice with `start` at the bottom. */
 export function lattice<S extends string>(options: LatticeOptions<S>): Field<S, LatticeIntent<S>> {
+  return fieldFrom(() => latticeOf(options));
+}
+
+const OPTIONS = z.object({ start: z.string(), edges: z.record(z.string(), z.array(z.string())) });
+const USAGE = "Use lattice({ start: 'open', edges: { open: ['done'], done: [] } }).";
+
+function latticeOf<S extends string>(options: LatticeOptions<S>): FieldKind<Lattice, LatticeOp> {
+  checkOptions('lattice', USAGE, OPTIONS, options);
   const { start } = options;
   const edges: ReadonlyMap<string, readonly string[]> = new Map(Object.entries<readonly string[]>(options.edges));
   const order = orderOf(start, edges);
@@ -118,37 +129,44 @@ function above(order: Order, state: string): string {
 
 function orderOf(start: string, edges: ReadonlyMap<string, readonly string[]>): Order {
   const states = [...edges.keys()].sort();
-  if (states.length > STATES_MAX) throw invalid(`${states.length} states`, `A lattice has at most ${STATES_MAX} states.`);
-  if (!edges.has(start)) throw invalid(`the start ${start} is no state`, 'Give every state as a key of edges.');
-  for (const [state, targets] of edges) {
-    const stranger = targets.find((target) => !edges.has(target));
-    if (stranger !== undefined)
-      throw invalid(
-        `${state} leads to ${stranger}, which is no state`,
-        'Give every state as a key of edges, also a final one: [].',
-      );
-  }
-  checkAcyclic(edges);
+  // Each of these makes sense of what comes after it, so what is unsound in one is told before the next is looked at.
+  refuseFaults([
+    ...(states.length <= STATES_MAX ? [] : [broken(`${states.length} states`, `A lattice has at most ${STATES_MAX} states.`)]),
+    ...(edges.has(start) ? [] : [broken(`the start ${start} is no state`, 'Give every state as a key of edges.')]),
+    ...strangersIn(edges),
+  ]);
+  refuseFaults(cyclesIn(edges));
   const upper = new Map(states.map((state) => [state, reachedFrom(edges, state)]));
-  const lost = states.find((state) => upper.get(start)?.has(state) !== true);
-  if (lost !== undefined)
-    throw invalid(`the start ${start} is not below ${lost}`, `Lead from ${start} to ${lost}, directly or through others.`);
+  refuseFaults(
+    states
+      .filter((state) => upper.get(start)?.has(state) !== true)
+      .map((lost) =>
+        broken(`the start ${start} is not below ${lost}`, `Lead from ${start} to ${lost}, directly or through others.`),
+      ),
+  );
+  const least = states.map((a) => states.map((b) => leastAbove(upper, a, b)));
+  refuseFaults(states.flatMap((a, i) => states.slice(0, i).flatMap((b, j) => unjoined(b, a, least[i]?.[j] ?? []))));
   const indexOf = new Map(states.map((state, i) => [state, i]));
-  const joins = states.map((a) => states.map((b) => indexOf.get(leastAbove(upper, a, b)) as number));
-  return { states, indexOf, joins };
+  return { states, indexOf, joins: least.map((row) => row.map(([join]) => indexOf.get(join as string) as number)) };
 }
 
-/** The one state that is above both and below all that are. */
-function leastAbove(upper: ReadonlyMap<string, ReadonlySet<string>>, a: string, b: string): string {
+/** The states that are above both, and of those the ones with no other of them below. */
+function leastAbove(upper: ReadonlyMap<string, ReadonlySet<string>>, a: string, b: string): readonly string[] {
   const common = [...(upper.get(a) as ReadonlySet<string>)].filter((state) => upper.get(b)?.has(state));
-  const least = common.filter((state) => !common.some((other) => other !== state && upper.get(other)?.has(state)));
-  if (least.length === 1) return least[0] as string;
-  throw least.length === 0
-    ? invalid(`${a} and ${b} have no least upper bound`, `Add a state above both, such as disputed, and lead to it from both.`)
-    : invalid(
-        `${a} and ${b} have no least upper bound: ${least.sort().join(' and ')} stand above both, neither below the other`,
-        `Add a state between: above ${a} and ${b}, below ${least.join(' and ')}.`,
-      );
+  return common.filter((state) => !common.some((other) => other !== state && upper.get(other)?.has(state)));
+}
+
+function unjoined(a: string, b: string, least: readonly string[]): readonly Fault[] {
+  const what = `${a} and ${b} have no least upper bound`;
+  if (least.length === 1) return [];
+  if (least.length === 0) return [broken(what, 'Add a state above both, such as disputed, and lead to it from both.')];
+  const several = least.toSorted().join(' and ');
+  return [
+    broken(
+      `${what}: ${several} stand above both, neither below the other`,
+      `Add a state between: above ${a} and ${b}, below ${several}.`,
+    ),
+  ];
 }
 
 /** The state itself and all that edges lead to from it. */
@@ -158,15 +176,28 @@ function reachedFrom(edges: ReadonlyMap<string, readonly string[]>, state: strin
   return reached;
 }
 
-function checkAcyclic(edges: ReadonlyMap<string, readonly string[]>): void {
-  for (const [state, targets] of edges) {
-    const back = targets.find((target) => reachedFrom(edges, target).has(state));
-    if (back === undefined) continue;
-    const cycle = back === state ? `${state} leads to itself` : `${state} leads to ${back}, and ${back} back to ${state}`;
-    throw invalid(cycle, 'Take one edge of the cycle out: a lattice only rises. A machine may go round.');
-  }
+function strangersIn(edges: ReadonlyMap<string, readonly string[]>): readonly Fault[] {
+  return [...edges].flatMap(([state, targets]) =>
+    targets
+      .filter((target) => !edges.has(target))
+      .map((target) =>
+        broken(`${state} leads to ${target}, which is no state`, 'Give every state as a key of edges, also a final one: [].'),
+      ),
+  );
 }
 
-function invalid(message: string, hint: string): OplusError {
-  return new OplusError('SCHEMA_INVALID', `lattice: ${message}`, { hint });
+/** The edges that lead back, each cycle once. */
+function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): readonly Fault[] {
+  const told = new Set<string>();
+  return [...edges].flatMap(([state, targets]) => {
+    const back = told.has(state) ? undefined : targets.find((target) => reachedFrom(edges, target).has(state));
+    if (back === undefined) return [];
+    for (const one of reachedFrom(edges, state)) if (reachedFrom(edges, one).has(state)) told.add(one);
+    const cycle = back === state ? `${state} leads to itself` : `${state} leads to ${back}, and ${back} back to ${state}`;
+    return [broken(cycle, 'Take one edge of the cycle out: a lattice only rises. A machine may go round.')];
+  });
+}
+
+function broken(rule: string, hint: string): Fault {
+  return { path: '', rule: `lattice: ${rule}`, hint };
 }

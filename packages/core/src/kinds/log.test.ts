@@ -5,7 +5,7 @@ import type { Json } from '../json.ts';
 import { stampOf } from '../stamp.ts';
 import type { Rule } from '../state-schema.ts';
 import { loadState } from '../state-schema.ts';
-import { codesOf, outcomesOf, QUIET_SETTLING, sha256, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, QUIET_SETTLING, sha256, smallTeam } from '../testing/index.ts';
 import { map } from './map.ts';
 import { records } from './records.ts';
 import { hasSpills } from '../state-schema.ts';
@@ -79,11 +79,11 @@ describe('log', () => {
   test('[KLG4] the id is a required property of the entries, or the entry itself', () => {
     const optional = z.strictObject({ id: z.int().min(0).max(9).optional(), text: line }) as unknown as z.ZodType<Json>;
     for (const bad of [
-      () => log(optional, { keep: 5, id: 'id' }),
-      () => log(message, { keep: 5, id: 'name' }),
-      () => log(line, { keep: 5, id: 'id' }),
+      log(optional, { keep: 5, id: 'id' }),
+      log(message, { keep: 5, id: 'name' }),
+      log(line, { keep: 5, id: 'id' }),
     ]) {
-      expect(bad).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+      expect(loading(bad)).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
     }
     const team = smallTeam({ fields: { l: log(line, { keep: 5, id: 'self' }) } });
     team.ask('a', { l: { append: ['x', 'y', 'x'] } });
@@ -115,7 +115,7 @@ describe('log', () => {
   });
 
   test('[KLG6] without a cap it does not load, and append takes a list', () => {
-    expect(() => log(line, { keep: 0 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    expect(loading(log(line, { keep: 0 }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
     expect(() => loadState({ name: 'x', version: 1, fields: { l: log(line, { keep: 1 }) } }, sha256)).not.toThrow();
     const team = smallTeam({ fields: { l: log(line, { keep: 2 }) } });
     expect(codesOf(team.ask('a', { l: { append: 'x' } }))).toEqual(['schema']);

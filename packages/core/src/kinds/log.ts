@@ -7,13 +7,14 @@
  * the appender is told when the entry that stands has other content. Entries stand in an ordered map, ids in a trie, so an
  * append costs O(log keep) with its digest. SPEC: KLG1-KLG9.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Field, FieldKind, Grade } from '../field-kind.ts';
+import { COUNT, typeWith } from '../field-options.ts';
 import { readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen, sameJson } from '../json.ts';
@@ -25,8 +26,6 @@ import type { Stamp } from '../stamp.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieWith, trieWithout } from '../trie.ts';
 import { samplesOfType } from '../value-samples.ts';
-import { valueType } from '../value-type.ts';
-import { checkCap } from './set.ts';
 
 /**
  * `keep` newest entries stay. `id` names the property (or `"self"` for the whole value) by which entries are known.
@@ -48,17 +47,24 @@ export type LogView<T> = { readonly entries: readonly T[]; readonly dropped: num
 
 export type LogIntent<T> = { readonly append: readonly T[] };
 
-/** Throws `SCHEMA_INVALID` when `id` names no property of the entries. */
+/** Appended entries. An `id` that is not `self` names a required property of the entries. */
 export function log<T extends Json>(of: z.ZodType<T>, options: LogOptions): Field<LogView<T>, LogIntent<T>> {
-  const type = valueType(of, 'log');
+  return fieldFrom(() => logOf(of, options));
+}
+
+const OPTIONS = z.object({
+  keep: COUNT,
+  order: z.enum(['commit', 'stamp']).optional(),
+  id: z.string().optional(),
+  overflow: z.enum(['keep-last', 'reject', 'spill']).optional(),
+});
+
+function logOf(of: z.ZodType<Json>, options: LogOptions): FieldKind<LogCell, LogOp> {
+  const type = typeWith(of, 'log', 'Use log(type, { keep: 100 }), with order, id and overflow if needed.', OPTIONS, options);
   const { keep, id, order = 'commit', overflow = 'keep-last' } = options;
-  checkCap('log', keep);
   const required = type.jsonSchema['required'];
-  if (id !== undefined && id !== 'self' && !(Array.isArray(required) && required.includes(id))) {
-    throw new OplusError('SCHEMA_INVALID', `log: entries need not have a property ${id}`, {
-      hint: 'id names a required property of the entries, or is "self".',
-    });
-  }
+  if (id !== undefined && id !== 'self' && !(Array.isArray(required) && required.includes(id)))
+    throw fault(`log: entries need not have a property ${id}`, 'id names a required property of the entries, or is "self".');
   const kind: FieldKind<LogCell, LogOp> = {
     name: 'log',
     grade: gradeOf({ order, overflow, hasId: id !== undefined }),

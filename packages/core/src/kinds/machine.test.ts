@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, smallTeam } from '../testing/index.ts';
 import { machine } from './machine.ts';
 
 const phase = machine({
@@ -44,7 +44,7 @@ describe('machine', () => {
   });
 
   test('[MCH4] a table with an unknown target, an unknown start or a state that nothing leads to does not load', () => {
-    const bad = (options: { start: string; moves: { [state: string]: readonly string[] } }) => () => machine(options);
+    const bad = (options: { start: string; moves: { [state: string]: readonly string[] } }) => loading(machine(options));
     expect(bad({ start: 'a', moves: { a: ['b'] } })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
     expect(bad({ start: 'z', moves: { a: [] } })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
     expect(bad({ start: 'a', moves: { a: [], b: ['a'] } })).toThrow('nothing leads to b');

@@ -4,10 +4,12 @@
  * The table is checked on the merged value, not on the base: of two concurrent moves the first in canonical order is made,
  * the second is judged from where that leads. SPEC: MCH1-MCH4.
  */
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import { summed } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fieldFrom, refuseFaults } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
+import { checkOptions } from '../field-options.ts';
 import { readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json } from '../json.ts';
 import { malformed, named } from '../refusal.ts';
@@ -22,8 +24,16 @@ export type MachineOptions<S extends string> = {
 
 export type MachineIntent<S extends string> = { readonly to: S; readonly from?: S };
 
-/** Throws `SCHEMA_INVALID` for a target that is no state, or a state that cannot be reached from the start. */
+/** A state that moves along a table, in which every state can be reached from the start. */
 export function machine<S extends string>(options: MachineOptions<S>): Field<S, MachineIntent<S>> {
+  return fieldFrom(() => machineOf(options));
+}
+
+const OPTIONS = z.object({ start: z.string(), moves: z.record(z.string(), z.array(z.string())) });
+const USAGE = "Use machine({ start: 'open', moves: { open: ['shut'], shut: ['open'] } }).";
+
+function machineOf<S extends string>(options: MachineOptions<S>): FieldKind<Machine, MachineOp> {
+  checkOptions('machine', USAGE, OPTIONS, options);
   const moves: ReadonlyMap<string, readonly string[]> = new Map(Object.entries<readonly string[]>(options.moves));
   checkTable(options.start, moves);
   const states = [...moves.keys()].sort();
@@ -64,19 +74,23 @@ type Machine = MarkedValue<string>;
 type MachineOp = { readonly to: string; readonly from: string | undefined };
 
 function checkTable(start: string, moves: ReadonlyMap<string, readonly string[]>): void {
-  const refuse = (message: string): never => {
-    throw new OplusError('SCHEMA_INVALID', `machine: ${message}`, {
-      hint: 'List every state as a key of moves, with the states that may follow it.',
-    });
-  };
-  if (!moves.has(start)) refuse(`the start ${start} is no state`);
-  for (const [state, targets] of moves) {
-    for (const target of targets) if (!moves.has(target)) refuse(`${state} moves to ${target}, which is no state`);
-  }
+  const refuse = (...rules: readonly string[]): void =>
+    refuseFaults(
+      rules.map((rule) => ({
+        path: '',
+        rule: `machine: ${rule}`,
+        hint: 'List every state as a key of moves, with the states that may follow it.',
+      })),
+    );
+  refuse(
+    ...(moves.has(start) ? [] : [`the start ${start} is no state`]),
+    ...[...moves].flatMap(([state, targets]) =>
+      targets.filter((target) => !moves.has(target)).map((target) => `${state} moves to ${target}, which is no state`),
+    ),
+  );
   const reached = new Set([start]);
   for (const state of reached) for (const target of moves.get(state) ?? []) reached.add(target);
-  const lost = [...moves.keys()].find((state) => !reached.has(state));
-  if (lost !== undefined) refuse(`nothing leads to ${lost}`);
+  refuse(...[...moves.keys()].filter((state) => !reached.has(state)).map((state) => `nothing leads to ${state}`));
 }
 
 function readMove(states: readonly string[], intent: Json, path: string, complain: Complain): MachineOp | undefined {

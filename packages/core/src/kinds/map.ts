@@ -12,8 +12,10 @@ import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, blockerOf, decodeMark, encodeMark, summed } from '../dot.ts';
+import { all, fieldFrom, placedAt, soundKind } from '../fault.ts';
 import { aimsOf, declared, restrictionsOf } from '../field-kind.ts';
 import type { Aim, Attempt, Complain, Settling, Expiry, Field, FieldKind, IntentOf, ViewOf } from '../field-kind.ts';
+import { checkOptions, COUNT, keyTypeOf } from '../field-options.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
@@ -21,7 +23,6 @@ import { gone, malformed, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { samplesOfType } from '../value-samples.ts';
-import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
 import type { Graves } from './graves.ts';
@@ -36,7 +37,6 @@ import {
   withGrave,
   withoutGrave,
 } from './graves.ts';
-import { checkCap } from './set.ts';
 
 /** `cap` is the largest number of keys. `keys` is the type of a key; 64 characters when left out. */
 export type MapOptions = { readonly cap: number; readonly keys?: z.ZodType<string> };
@@ -44,12 +44,20 @@ export type MapOptions = { readonly cap: number; readonly keys?: z.ZodType<strin
 export type MapIntent<I> = { readonly at?: { readonly [key: string]: I }; readonly drop?: readonly string[] };
 
 export function map<F extends Field>(of: F, options: MapOptions): Field<MapView<ViewOf<F>>, MapIntent<IntentOf<F>>> {
-  const keyType = valueType(options.keys ?? z.string().min(1).max(64), 'map');
+  return fieldFrom(() => mapOf(of, options));
+}
+
+const OPTIONS = z.object({ cap: COUNT, keys: z.unknown().optional() });
+
+function mapOf(of: Field, options: MapOptions): FieldKind<MapCell, MapOp> {
+  const [keyType, child] = all(
+    () => keyTypeOf(options?.keys, 'map: keys'),
+    () => placedAt('/*', () => soundKind(of)),
+    () => checkOptions('map', 'Use map(counter(), { cap: 64 }), with keys if needed.', OPTIONS, options),
+  );
   const { cap } = options;
-  const child: FieldKind = of;
   const restrictions = restrictionsOf(child);
   const encodeChild = (cell: unknown): string => child.encode(cell);
-  checkCap('map', cap);
   const kind: FieldKind<MapCell, MapOp> = {
     name: 'map',
     grade: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, smallTeam } from '../testing/index.ts';
 import { map } from './map.ts';
 import { multi } from './multi.ts';
 
@@ -75,7 +75,7 @@ describe('multi', () => {
       letter: 'B',
       why: expect.stringContaining('2') as string,
     });
-    expect(() => multi(text, { cap: 0 })).toThrow('has no cap');
+    expect(loading(multi(text, { cap: 0 }))).toThrow('multi: cap: must be a whole number of at least 1');
   });
 
   test('[MLT5] set is the only verb: nothing is erased, and no age takes a value away', () => {

@@ -8,12 +8,13 @@
  * Source: DeCandia et al. 2007, "Dynamo", §4.4, and Shapiro et al. 2011, "A comprehensive study of CRDTs", §3.2.2.
  * SPEC: MLT1-MLT6, DSP1-DSP4, DSP9.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, leastTrust, summed, trustedTo } from '../dot.ts';
 import type { Mark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Expiry, Field, FieldKind, Grade } from '../field-kind.ts';
+import { COUNT, typeWith } from '../field-options.ts';
 import { isOfType, nullable, readOneVerb } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen, sameJson } from '../json.ts';
@@ -21,11 +22,10 @@ import { malformed, outOfBounds } from '../refusal.ts';
 import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
 import type { Stamp } from '../stamp.ts';
 import { cardinalityOf, samplesOfType } from '../value-samples.ts';
-import { startValue, valueType } from '../value-type.ts';
+import { startValue } from '../value-type.ts';
 import type { ValueType } from '../value-type.ts';
-import { checkDispute, declaredDispute } from './dispute.ts';
+import { declaredDispute, DISPUTE } from './dispute.ts';
 import type { DisputePolicy } from './dispute.ts';
-import { checkCap } from './set.ts';
 import { assignedValue, setFromModel, setSchema } from './set-verb.ts';
 
 /** What the deadline of a dispute leaves: the value of the greatest stamp (when left out), or a declared one. */
@@ -41,7 +41,7 @@ export type MultiIntent<T> = { readonly set: T };
 
 /** A register that keeps concurrent values side by side until one who has seen them sets one. */
 export function multi<T extends Json>(type: z.ZodType<T>, options: MultiOptions<T> = {}): Field<MultiView<T>, MultiIntent<T>> {
-  return multiOf(valueType(type as z.ZodType<Json>, 'multi'), options);
+  return fieldFrom(() => multiOf(typeWith(type, 'multi', USAGE, OPTIONS, options), options));
 }
 
 /** A value that stands, with the `set` that put it there. */
@@ -58,12 +58,16 @@ type MultiOp = { readonly value: Json };
 
 const VERBS = ['set'];
 const CAP = 8;
+const USAGE = "Use multi(type), with cap and dispute if needed: { cap: 4, dispute: { arbiter: 'lead', deadlineMs: 60_000 } }.";
+const FALLBACK = z.union([z.literal('greatest'), z.object({ value: z.unknown() })]);
+const OPTIONS = z.object({
+  cap: COUNT.optional(),
+  dispute: DISPUTE.extend({ fallback: FALLBACK.optional() }).optional(),
+});
 const NOTHING: MultiView<Json> = { value: undefined, rivals: [] };
 
 function multiOf(type: ValueType, options: MultiOptions<Json>): FieldKind<Multi, MultiOp> {
   const { cap = CAP, dispute } = options;
-  checkCap('multi', cap);
-  checkDispute('multi', dispute);
   const fallback = fallbackOf(type, dispute);
   const deadlineMs = dispute?.deadlineMs;
   return {
@@ -138,9 +142,7 @@ function fallbackOf(type: ValueType, dispute: MultiDispute<Json> | undefined): J
   const fallback = dispute?.fallback;
   if (fallback === undefined) return undefined;
   if (dispute?.deadlineMs === undefined)
-    throw new OplusError('SCHEMA_INVALID', 'multi has a fallback and no deadline', {
-      hint: 'A fallback is what the deadline leaves: { deadlineMs, fallback }.',
-    });
+    throw fault('multi has a fallback and no deadline', 'A fallback is what the deadline leaves: { deadlineMs, fallback }.');
   return fallback === 'greatest' ? undefined : startValue(type, fallback.value, 'multi');
 }
 

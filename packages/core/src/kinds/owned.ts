@@ -6,17 +6,19 @@
  * until every owner stands behind it, the arbiter decides, or its deadline passes.
  * Source: Kubernetes, "Server-Side Apply", conflicts and ownership. SPEC: OWN1-OWN9, DSP5-DSP9.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { leafDigest } from '../digest.ts';
 import { AGENT_PATTERN } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Complain, Field, FieldKind, Grade } from '../field-kind.ts';
+import { typeWith } from '../field-options.ts';
 import { isOfType, nullable, readVerbs } from '../intent.ts';
 import type { Json } from '../json.ts';
 import { malformed } from '../refusal.ts';
 import { samplesOfType } from '../value-samples.ts';
-import { startValue, valueType } from '../value-type.ts';
+import { startValue } from '../value-type.ts';
 import type { JsonSchema, ValueType } from '../value-type.ts';
-import { checkDispute, declaredDispute } from './dispute.ts';
+import { declaredDispute, DISPUTE } from './dispute.ts';
 import type { DisputePolicy } from './dispute.ts';
 import { decode, encode, expire, fold, json, OWNERS_MAX, RIVALS_MAX, rivalsOf } from './owned-cell.ts';
 import type { Owned, OwnedOp, OwnedRule, Rival } from './owned-cell.ts';
@@ -40,8 +42,15 @@ export type OwnedIntent<T> = { readonly set: T; readonly force?: true } | { read
 
 /** A value that its owners alone set. At most 64 agents own it together, and at most 8 rivals stand beside it. */
 export function owned<T extends Json>(type: z.ZodType<T>, options: OwnedOptions<T> = {}): Field<OwnedView<T>, OwnedIntent<T>> {
-  return ownedOf(valueType(type as z.ZodType<Json>, 'owned'), options);
+  return fieldFrom(() => ownedOf(typeWith(type, 'owned', USAGE, OPTIONS, options), options));
 }
+
+const USAGE = "Use owned(type), with start, force and dispute if needed: { force: ['lead'], dispute: { arbiter: 'lead' } }.";
+const OPTIONS = z.object({
+  start: z.unknown().optional(),
+  force: z.array(z.string()).optional(),
+  dispute: DISPUTE.optional(),
+});
 
 const GRADE: Grade = {
   letter: 'B',
@@ -50,7 +59,6 @@ const GRADE: Grade = {
 
 function ownedOf(type: ValueType, options: OwnedOptions<Json>): FieldKind<Owned, OwnedOp> {
   const { force = [], dispute } = options;
-  checkDispute('owned', dispute);
   const start = startValue(type, options.start, 'owned');
   const arbiters = dispute === undefined ? [] : [dispute.arbiter];
   const rule: OwnedRule = { start, mayForce: [...new Set([...force, ...arbiters])].sort(), hasRivals: dispute !== undefined };

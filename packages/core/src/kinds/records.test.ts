@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { field } from '../state-schema.ts';
-import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, smallTeam } from '../testing/index.ts';
 import { counter } from './counter.ts';
 import { log } from './log.ts';
 import { records } from './records.ts';
@@ -129,9 +129,9 @@ describe('records', () => {
     ]) {
       expect(codesOf(team.ask('a', { t: patch }))).toEqual(['schema']);
     }
-    expect(() => records({}, { cap: 2 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
-    expect(() => records({ '0': counter() }, { cap: 2 })).toThrow('cannot be the name of a cell');
-    expect(() => records({ constructor: counter() }, { cap: 2 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    expect(loading(records({}, { cap: 2 }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    expect(loading(records({ '0': counter() }, { cap: 2 }))).toThrow('cannot be the name of a cell');
+    expect(loading(records({ constructor: counter() }, { cap: 2 }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });
 
   test('[REC8] what a cell of a row evicts is told with the path of the row', () => {

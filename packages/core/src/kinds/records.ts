@@ -12,6 +12,7 @@ import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
+import { all, fieldFrom } from '../fault.ts';
 import type {
   Attempt,
   Complain,
@@ -24,6 +25,7 @@ import type {
   Traversable,
   ViewOf,
 } from '../field-kind.ts';
+import { checkOptions, COUNT, keyTypeOf } from '../field-options.ts';
 import { isOfType, isOnceEach, readList, readVerbs, strictObject } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { escapeToken, isJsonObject } from '../json.ts';
@@ -32,7 +34,6 @@ import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieSorted, trieWith, trieWithout } from '../trie.ts';
 import { samplesOfType } from '../value-samples.ts';
 import type { JsonSchema } from '../value-type.ts';
-import { valueType } from '../value-type.ts';
 import type { MapView } from './collection-view.ts';
 import { mapView } from './collection-view.ts';
 import type { Graves } from './graves.ts';
@@ -40,7 +41,6 @@ import { decodeGraves, encodeGraves, graveOf, gravesDigest, NO_GRAVES, withGrave
 import { keyedFromModel } from './map.ts';
 import type { Row, RowOp } from './row.ts';
 import { rowKind } from './row.ts';
-import { checkCap } from './set.ts';
 
 /** `cap` is the largest number of rows. `ids` is the type of an id; 64 characters when left out. */
 export type RecordsOptions = { readonly cap: number; readonly ids?: z.ZodType<string> };
@@ -57,12 +57,20 @@ export type RecordsIntent<C extends Cells> = {
 
 export type RowView<C extends Cells> = { readonly [K in keyof C]: ViewOf<C[K]> };
 
-/** Throws `SCHEMA_INVALID` without a cap or without cells. */
+/** Rows of at least one cell. */
 export function records<C extends Cells>(cells: C, options: RecordsOptions): Field<MapView<RowView<C>>, RecordsIntent<C>> {
-  const idType = valueType(options.ids ?? z.string().min(1).max(64), 'records');
+  return fieldFrom(() => recordsOf(cells, options));
+}
+
+const OPTIONS = z.object({ cap: COUNT, ids: z.unknown().optional() });
+
+function recordsOf(cells: Cells, options: RecordsOptions): FieldKind<RecordsCell, RecordsOp> {
+  const [idType, row] = all(
+    () => keyTypeOf(options?.ids, 'records: ids'),
+    () => rowKind(cells),
+    () => checkOptions('records', 'Use records({ done: counter() }, { cap: 64 }), with ids if needed.', OPTIONS, options),
+  );
   const { cap } = options;
-  checkCap('records', cap);
-  const row = rowKind(cells);
   const kind: FieldKind<RecordsCell, RecordsOp> = {
     name: 'records',
     grade: { letter: 'B', why: 'whether a change meets the row or its drop is decided by the log; cells keep their own grades' },

@@ -8,18 +8,17 @@
  */
 import { changed } from '../change.ts';
 import { affirmed } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind, Refusal } from '../field-kind.ts';
 import { isOfType, readList, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json } from '../json.ts';
 import { canonical, clipped, sameJson } from '../json.ts';
-import { brokenLaw, certificateOf } from '../laws/certify.ts';
+import { brokenLaw, certificateOf, reducerParts } from '../laws/certify.ts';
 import type { Certificate, ReducerOptions } from '../laws/certify.ts';
 import { reduceOnce } from '../laws/reduced-state.ts';
 import { malformed, outOfBounds } from '../refusal.ts';
 import { samplesOfType } from '../value-samples.ts';
 import type { TypeFault, ValueType } from '../value-type.ts';
-import { startValue, valueType } from '../value-type.ts';
 import { markedValue } from './marked-value.ts';
 import type { MarkedValue } from './marked-value.ts';
 
@@ -28,13 +27,14 @@ export type ReduceIntent<U> = { readonly apply: (U extends readonly Json[] ? nev
 
 /**
  * A field merged by a function of one's own. The function gets frozen values and gives the next state; it knows nothing of who sent
- * an update or when. Throws `SCHEMA_INVALID`, with the smallest case, for a function that is not pure or leaves the type of its
- * state. Trying it takes some tens of milliseconds (`certify`).
+ * an update or when. One that is not pure, or leaves the type of its state, does not load; the smallest case is told. Trying it takes some tens of milliseconds (`certify`).
  */
 export function reduce<S extends Json, U extends Json>(options: ReducerOptions<S, U>): Field<S, ReduceIntent<U>> {
-  const state = valueType(options.state, 'reduce');
-  const update = valueType(options.update, 'reduce');
-  const start = startValue(state, options.start, 'reduce') as Json;
+  return fieldFrom(() => reduceOf(options));
+}
+
+function reduceOf<S extends Json, U extends Json>(options: ReducerOptions<S, U>): FieldKind<Reduced, ReduceOp> {
+  const { state, update, start } = reducerParts(options);
   const certificate = certificateOf(options, state, update, start);
   refuseBroken(certificate);
   const kind: FieldKind<Reduced, ReduceOp> = {
@@ -94,13 +94,12 @@ function refuseBroken(certificate: Certificate): void {
       : 'the reducer does not give a state of its type for each state and update';
   const from = clipped(canonical(counterexample.state as Json), SHOWN_CHARS_MAX);
   const given = counterexample.updates.map((one) => clipped(canonical(one as Json), SHOWN_CHARS_MAX)).join(', then ');
-  throw new OplusError('SCHEMA_INVALID', `reduce: ${what}: from ${from} with ${given}, ${counterexample.lines.join('; ')}`, {
-    path: 'reduce',
-    hint:
-      broken.law === 'purity'
-        ? 'Give a new state that follows from state and update alone: no writing, clock, chance or memory.'
-        : 'Keep the result within the type: slice a list to its cap, clamp a number, or give the state more room.',
-  });
+  throw fault(
+    `reduce: ${what}: from ${from} with ${given}, ${counterexample.lines.join('; ')}`,
+    broken.law === 'purity'
+      ? 'Give a new state that follows from state and update alone: no writing, clock, chance or memory.'
+      : 'Keep the result within the type: slice a list to its cap, clamp a number, or give the state more room.',
+  );
 }
 
 function readUpdates(type: ValueType, intent: Json, path: string, complain: Complain): ReduceOp | undefined {

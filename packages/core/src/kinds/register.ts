@@ -5,13 +5,15 @@
  * stamp and tells the loser by whom it was superseded; `priority` does so by the role's priority first. The mark stays after
  * `unset`, so a stale `set` cannot resurrect. SPEC: CAS1-CAS5, LWW1-LWW4, PRI1-PRI3.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { decodeMark, encodeMark, summed } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind, Grade } from '../field-kind.ts';
+import { typeWith } from '../field-options.ts';
 import { isOfType, nullable, readOneVerb } from '../intent.ts';
 import type { Json, JsonObject, Sha256 } from '../json.ts';
 import { canonical, frozen, sameJson } from '../json.ts';
@@ -20,7 +22,7 @@ import type { Stamp } from '../stamp.ts';
 import { compareWin, decodeStamp, encodeStamp } from '../stamp.ts';
 import { samplesOfType } from '../value-samples.ts';
 import type { ValueType } from '../value-type.ts';
-import { startValue, valueType } from '../value-type.ts';
+import { startValue } from '../value-type.ts';
 import { setFromModel, setSchema } from './set-verb.ts';
 
 /** `start` is the value before any write; without it the field is absent at first. */
@@ -33,7 +35,7 @@ export function cas<T extends Json>(
   type: z.ZodType<T>,
   options: RegisterOptions<T> = {},
 ): Field<T | undefined, RegisterIntent<T>> {
-  return register(CAS, type, options);
+  return fieldFrom(() => register(CAS, type, options));
 }
 
 /** Last writer wins by stamp; the loser's verdict says so. */
@@ -41,7 +43,7 @@ export function lww<T extends Json>(
   type: z.ZodType<T>,
   options: RegisterOptions<T> = {},
 ): Field<T | undefined, RegisterIntent<T>> {
-  return register(LWW, type, options);
+  return fieldFrom(() => register(LWW, type, options));
 }
 
 /** The greatest priority of a role wins, whoever read later; among equals the last writer, by stamp. The loser's verdict says so. */
@@ -49,7 +51,7 @@ export function priority<T extends Json>(
   type: z.ZodType<T>,
   options: RegisterOptions<T> = {},
 ): Field<T | undefined, RegisterIntent<T>> {
-  return register(PRIORITY, type, options);
+  return fieldFrom(() => register(PRIORITY, type, options));
 }
 
 type Register = { readonly value: Json | undefined; readonly mark: Mark | undefined; readonly stamp: Stamp | undefined };
@@ -76,10 +78,11 @@ const PRIORITY: Rule = {
   fold: (cell, op, path, attempt) => foldGreatest(compareRole, cell, op, path, attempt),
 };
 const VERBS = ['set', 'unset'];
+const OPTIONS = z.object({ start: z.unknown().optional() });
 
 function register(rule: Rule, schema: z.ZodType<Json>, options: RegisterOptions<Json>): FieldKind<Register, RegisterOp> {
   const { name, grade, summary, fold } = rule;
-  const type: ValueType = valueType(schema, name);
+  const type = typeWith(schema, name, `Use ${name}(type) or ${name}(type, { start }).`, OPTIONS, options);
   const start = startValue(type, options.start, name);
   const digest = (cell: Register, sha256: Sha256): string => leafDigest(encode(cell), sha256);
   return {

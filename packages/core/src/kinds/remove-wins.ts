@@ -11,14 +11,15 @@ import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Attempt, Field, FieldKind, Grade } from '../field-kind.ts';
+import { cappedType } from '../field-options.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical } from '../json.ts';
 import { conflict, gone, outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieWith, trieWithout } from '../trie.ts';
 import { cardinalityOf } from '../value-samples.ts';
-import { valueType } from '../value-type.ts';
 import { setView } from './collection-view.ts';
 import type { SetView } from './collection-view.ts';
 import type { Element } from './element.ts';
@@ -26,15 +27,17 @@ import { decodeElements, elementValues, encodeElement, encodeElements, unseenOf,
 import type { Graves } from './graves.ts';
 import { decodeGraves, encodeGraves, graveOf, GRAVES_MAX, gravesDigest, NO_GRAVES, withGrave } from './graves.ts';
 import type { SetIntent, SetOptions } from './set.ts';
-import { checkCap } from './set.ts';
 import type { ValueLists } from './value-lists.ts';
 import { assignedLists, listedAims, valueLists } from './value-lists.ts';
 
 /** A set in which a remove beats every add that has not seen it. `cap` is the largest number of values that stand. */
 export function removeWins<T extends Json>(of: z.ZodType<T>, options: SetOptions): Field<SetView<T>, SetIntent<T>> {
-  const type = valueType(of, 'remove-wins');
+  return fieldFrom(() => removeWinsOf(of, options));
+}
+
+function removeWinsOf(of: z.ZodType<Json>, options: SetOptions): FieldKind<RevocableSet, ValueLists> {
+  const type = cappedType(of, 'remove-wins', 'Use removeWins(type, { cap: 64 }).', options);
   const { cap } = options;
-  checkCap('remove-wins', cap);
   const kind: FieldKind<RevocableSet, ValueLists> = {
     name: 'remove-wins',
     ...valueLists('remove-wins', type, VERBS, cap),

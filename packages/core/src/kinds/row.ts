@@ -5,13 +5,13 @@ import { keyedChanges } from '../change.ts';
 import type { Change } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { all, fault, placedAt, soundKind } from '../fault.ts';
 import { FIELD_NAME_HINT, isFieldName } from '../field-name.ts';
 import { aimsOf, declared, restrictionsOf } from '../field-kind.ts';
 import type { Aim, Attempt, Complain, Settling, Expiry, Field, FieldKind, FieldMeta, Timer, Traversable } from '../field-kind.ts';
 import { nullable, readVerbs } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonical, isJsonObject, utf8Bytes } from '../json.ts';
+import { canonical, isJsonObject, pointer, utf8Bytes } from '../json.ts';
 import { malformed } from '../refusal.ts';
 import type { JsonSchema } from '../value-type.ts';
 
@@ -64,14 +64,13 @@ export type RowKind = {
   declaration(): Json;
 };
 
-/** Throws `SCHEMA_INVALID` for a row without cells, or with a cell whose name is not one of a field. */
+/** Throws the faults of the cells and of their names, and one for a row without cells. */
 export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
-  const names = Object.keys(cells).sort();
-  const kinds = names.map((name) => cells[name] as FieldKind);
+  const names = isJsonObject(cells as unknown as Json) ? Object.keys(cells).sort() : [];
+  if (names.length === 0)
+    throw fault('records without cells', 'Name at least one cell: records({ done: counter() }, { cap: 64 }).');
+  const kinds = all(...names.map((name) => () => placedAt(`/*${pointer(name)}`, () => cellKind(name, cells[name]))));
   const keys = names.map((name) => canonical(name));
-  if (names.length === 0) throw new OplusError('SCHEMA_INVALID', 'records without cells', { hint: 'Name at least one cell.' });
-  const odd = names.find((name) => !isFieldName(name));
-  if (odd !== undefined) throw new OplusError('SCHEMA_INVALID', `${odd} cannot be the name of a cell`, { hint: FIELD_NAME_HINT });
 
   const walk: Traversable<Row> = {
     newest: (row) => row.mark,
@@ -245,4 +244,14 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     }
     return `{"birth":${encodeMark(row.birth)},"cells":{${text}},"mark":${encodeMark(row.mark)},"past":${encodeMark(row.past)}}`;
   }
+}
+
+function cellKind(name: string, given: unknown): FieldKind {
+  const [kind] = all(
+    () => soundKind(given),
+    () => {
+      if (!isFieldName(name)) throw fault(`${name} cannot be the name of a cell`, FIELD_NAME_HINT);
+    },
+  );
+  return kind;
 }

@@ -9,15 +9,15 @@ import type { z } from 'zod';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fieldFrom } from '../fault.ts';
 import type { Attempt, Field, FieldKind } from '../field-kind.ts';
+import { cappedType } from '../field-options.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical } from '../json.ts';
 import { outOfBounds, superseded } from '../refusal.ts';
 import type { Trie } from '../trie.ts';
 import { emptyTrie, trieAt, trieDigest, trieWith, trieWithout } from '../trie.ts';
 import { cardinalityOf } from '../value-samples.ts';
-import { valueType } from '../value-type.ts';
 import { setView } from './collection-view.ts';
 import type { SetView } from './collection-view.ts';
 import type { Element } from './element.ts';
@@ -41,9 +41,12 @@ export type SetIntent<T> = { readonly add?: readonly T[]; readonly remove?: read
 
 /** An add-wins set of values. Elements are equal when their canonical JSON is. */
 export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Field<SetView<T>, SetIntent<T>> {
-  const type = valueType(of, 'set');
+  return fieldFrom(() => setOf(of, options));
+}
+
+function setOf(of: z.ZodType<Json>, options: SetOptions): FieldKind<ElementSet, ValueLists> {
+  const type = cappedType(of, 'set', 'Use set(type, { cap: 64 }).', options);
   const { cap } = options;
-  checkCap('set', cap);
   const kind: FieldKind<ElementSet, ValueLists> = {
     name: 'set',
     ...valueLists('set', type, VERBS, cap),
@@ -74,13 +77,6 @@ export function set<T extends Json>(of: z.ZodType<T>, options: SetOptions): Fiel
     declaration: () => ({ kind: 'set', cap, of: type.jsonSchema }),
   };
   return kind;
-}
-
-/** Throws `SCHEMA_INVALID` unless the cap is a whole number of at least 1. */
-export function checkCap(kind: string, cap: number): void {
-  if (!Number.isSafeInteger(cap) || cap < 1) {
-    throw new OplusError('SCHEMA_INVALID', `${kind} has no cap`, { hint: 'Give the largest count: { cap: 64 }.' });
-  }
 }
 
 type ElementSet = { readonly live: Trie<Element>; readonly mark: Mark | undefined };

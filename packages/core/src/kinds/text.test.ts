@@ -3,7 +3,7 @@ import { field } from '../state-schema.ts';
 import type { FieldKind } from '../field-kind.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Verdict } from '../issue.ts';
-import { codesOf, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
 import { map } from './map.ts';
 import { records } from './records.ts';
@@ -232,7 +232,7 @@ describe('text', () => {
     expect(codesOf(team.ask('b', { t: { rewrite: 'q\u0303a' } }))).toEqual(['committed']);
     expect(codesOf(team.ask('b', replace('q', 'n')))).toEqual(['schema']);
     expect(codesOf(team.ask('b', replace('q\u0303', '')))).toEqual(['committed']);
-    expect(() => text({ charsMax: 99, start: 'a\u0301' })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    expect(loading(text({ charsMax: 99, start: 'a\u0301' }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });
 
   test('[TXT9] every character that this platform would join to the one before it is known', () => {
@@ -289,8 +289,8 @@ describe('text', () => {
     for (const intent of bad) expect(codesOf(team.ask('a', { t: intent }))).toEqual(['schema']);
     for (const intent of [{ append: '0123456789' }, { replace: { find: '0123456789', with: '' } }])
       expect(codesOf(team.ask('a', { t: intent }))).toEqual(['bound']);
-    expect(() => text({ charsMax: 0 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
-    expect(() => text({ charsMax: 2, start: 'abc' })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    expect(loading(text({ charsMax: 0 }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+    expect(loading(text({ charsMax: 2, start: 'abc' }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });
 
   test('[TXT13] where one of several replaces is none, that is told; the others are not tried', () => {

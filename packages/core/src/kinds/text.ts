@@ -15,8 +15,9 @@ import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { affirmed, decodeMark, encodeMark, summed } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
-import { OplusError } from '../error.ts';
+import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
+import { checkOptions, COUNT } from '../field-options.ts';
 import { isOfType, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isJsonObject } from '../json.ts';
@@ -25,7 +26,6 @@ import { compareAdmit } from '../stamp.ts';
 import { stringFault } from '../strict-json.ts';
 import type { ValueType } from '../value-type.ts';
 import { startValue, valueType } from '../value-type.ts';
-import { checkCap } from './set.ts';
 import type { Body, Edit } from './text-body.ts';
 import {
   bodyDigest,
@@ -57,16 +57,20 @@ export type TextIntent =
   | { readonly replace: TextReplace | readonly TextReplace[] }
   | { readonly rewrite: string };
 
-/** Throws `SCHEMA_INVALID` for a length that is none, and for a start that is longer or that no patch could bring. */
+/** A text. A start is no longer than a change may make it, and is one that a patch could bring. */
 export function text(options: TextOptions): Field<string, TextIntent> {
+  return fieldFrom(() => textKind(options));
+}
+
+const OPTIONS = z.object({ charsMax: COUNT, start: z.string().optional() });
+
+function textKind(options: TextOptions): FieldKind<TextCell, TextOp> {
+  checkOptions('text', 'Use text({ charsMax: 10_000 }), with start if needed.', OPTIONS, options);
   const { charsMax } = options;
-  checkCap('text', charsMax);
   const type = valueType(z.string().max(charsMax), 'text');
   const start = startValue(type, options.start, 'text') ?? '';
   const odd = stringFault(start);
-  if (odd !== undefined) {
-    throw new OplusError('SCHEMA_INVALID', `text starts with ${odd.message}`, { hint: 'Give a start that a patch could bring.' });
-  }
+  if (odd !== undefined) throw fault(`text starts with ${odd.message}`, 'Give a start that a patch could bring.');
   const kind: FieldKind<TextCell, TextOp> = {
     name: 'text',
     grade: {

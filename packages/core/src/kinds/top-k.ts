@@ -5,12 +5,13 @@
  * order, and what fell out can never be wanted back: topk(A ∪ B) = topk(topk(A) ∪ topk(B)). So the cell never holds more than
  * k values, and only the telling waits for the seal, when it is known what fell out. SPEC: TOP1-TOP6.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Dot, Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import { fault, fieldFrom } from '../fault.ts';
 import type { Attempt, Settling, Field, FieldKind } from '../field-kind.ts';
+import { COUNT, typeWith } from '../field-options.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, frozen, isJsonObject } from '../json.ts';
 import type { Ordered } from '../ordered.ts';
@@ -26,8 +27,6 @@ import {
 } from '../ordered.ts';
 import { integerSortKey } from '../sort-key.ts';
 import type { JsonSchema } from '../value-type.ts';
-import { valueType } from '../value-type.ts';
-import { checkCap } from './set.ts';
 import type { ValueLists } from './value-lists.ts';
 import { assignedLists, valueLists } from './value-lists.ts';
 
@@ -36,16 +35,19 @@ export type TopKOptions = { readonly k: number; readonly by: string };
 
 export type TopKIntent<T> = { readonly add: readonly T[] };
 
-/** The k greatest values, greatest first. Throws `SCHEMA_INVALID` unless `by` names a required whole number of the values. */
+/** The k greatest values, greatest first. `by` names a required whole number of the values. */
 export function topK<T extends Json>(of: z.ZodType<T>, options: TopKOptions): Field<readonly T[], TopKIntent<T>> {
-  const type = valueType(of, 'top-k');
+  return fieldFrom(() => topKOf(of, options));
+}
+
+function topKOf(of: z.ZodType<Json>, options: TopKOptions): FieldKind<TopCell, ValueLists> {
+  const type = typeWith(of, 'top-k', "Use topK(type, { k: 10, by: 'score' }).", OPTIONS, options);
   const { k, by } = options;
-  checkCap('top-k', k);
-  if (!isRequiredInteger(type.jsonSchema, by)) {
-    throw new OplusError('SCHEMA_INVALID', `top-k: the values need not have a whole number ${by}`, {
-      hint: 'by names a required property of the values: z.strictObject({ score: z.int().min(0).max(100), ... }).',
-    });
-  }
+  if (!isRequiredInteger(type.jsonSchema, by))
+    throw fault(
+      `top-k: the values need not have a whole number ${by}`,
+      'by names a required property of the values: z.strictObject({ score: z.int().min(0).max(100), ... }).',
+    );
   const keyOf = (value: Json): string => `${integerSortKey((value as JsonObject)[by] as number)}${canonical(value)}`;
   const kind: FieldKind<TopCell, ValueLists> = {
     name: 'top-k',
@@ -115,6 +117,7 @@ type TopCell = {
 };
 
 const VERBS = ['add'] as const;
+const OPTIONS = z.object({ k: COUNT, by: z.string() });
 
 function cellOf(entries: Ordered<Json>, mark: Mark | undefined, asked: Asked | undefined): TopCell {
   return { entries, mark, asked, values: undefined };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
+import { codesOf, loading, outcomesOf, smallTeam } from '../testing/index.ts';
 import { map } from './map.ts';
 import { vote } from './vote.ts';
 
@@ -96,17 +96,17 @@ describe('vote', () => {
   });
 
   test('[VOT7] a quorum that the voters cannot make, odd options and odd weights do not load', () => {
-    const bad = (change: object) => () => vote({ options: ['x', 'y'], voters: 3, quorum: 2, ...change });
+    const bad = (change: object) => loading(vote({ options: ['x', 'y'], voters: 3, quorum: 2, ...change }));
     expect(bad({})).not.toThrow();
     expect(bad({ quorum: 4 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID', hint: '3 ballots make 1 to 3.' }));
-    expect(bad({ quorum: 6, roster: { lead: 2 } })).not.toThrow();
+    expect(bad({ quorum: 6, roster: { agent: 2 } })).not.toThrow();
     for (const change of [
       { quorum: 0 },
       { quorum: 1.5 },
-      { quorum: 7, roster: { lead: 2 } },
-      { quorum: 'majority', roster: { lead: 2 } },
+      { quorum: 7, roster: { agent: 2 } },
+      { quorum: 'majority', roster: { agent: 2 } },
       { quorum: 1, roster: {} },
-      { roster: { lead: 0 } },
+      { roster: { agent: 0 } },
       { voters: 0 },
       { voters: 2 ** 53 },
       { options: [] },

@@ -7,12 +7,15 @@
  * more: who casts one that is not for it is told. Seals see a round as a whole, so nobody gains by being first inside one.
  * SPEC: VOT1-VOT8.
  */
+import { z } from 'zod';
 import { changed } from '../change.ts';
 import type { Mark } from '../dot.ts';
 import { leafDigest } from '../digest.ts';
 import { affirmed, decodeMark, encodeMark } from '../dot.ts';
-import { OplusError } from '../error.ts';
+import type { Fault } from '../error.ts';
+import { fieldFrom, refuseFaults } from '../fault.ts';
 import type { Attempt, Complain, Field, FieldKind } from '../field-kind.ts';
+import { checkOptions, COUNT, NAMES } from '../field-options.ts';
 import { nullable, readOneVerb, strictObject, withoutNulls } from '../intent.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonical, isJsonObject, sameJson, utf8Bytes } from '../json.ts';
@@ -42,8 +45,12 @@ export type VoteView<O extends string> = {
 
 export type VoteIntent<O extends string> = { readonly vote: O } | { readonly abstain: true };
 
-/** Throws `SCHEMA_INVALID` for odd options, and for a quorum that the voters can never make. */
+/** A decision by ballots. The quorum is one that the voters can make. */
 export function vote<const O extends string>(given: VoteOptions<O>): Field<VoteView<O>, VoteIntent<O>> {
+  return fieldFrom(() => voteOf(given));
+}
+
+function voteOf<O extends string>(given: VoteOptions<O>): FieldKind<Vote, VoteOp> {
   const rule = ruleOf(given);
   const { options, voters } = rule;
   const kind: FieldKind<Vote, VoteOp> = {
@@ -129,30 +136,47 @@ type VoteRule = {
 const VERBS = ['vote', 'abstain'];
 const OPTIONS_MAX = 64;
 
-function ruleOf({ options, voters, quorum, roster }: VoteOptions<string>): VoteRule {
-  if (options.length < 1 || options.length > OPTIONS_MAX || new Set(options).size < options.length)
-    throw invalid(`${options.length} options`, `Give 1 to ${OPTIONS_MAX} different options.`);
-  const odd = options.find((option) => option === '' || isReservedKey(option) || stringFault(option) !== undefined);
-  if (odd !== undefined)
-    throw invalid(`the option ${canonical(odd)}`, 'An option is plain text that a message may hold as a key.');
-  if (!Number.isSafeInteger(voters) || voters < 1)
-    throw invalid(`${voters} voters`, 'Give the largest number of ballots: { voters: 5 }.');
+function ruleOf(given: VoteOptions<string>): VoteRule {
+  checkOptions(
+    'vote',
+    "Use vote({ options: ['yes', 'no'], voters: 5, quorum: 'majority' }), with a roster if needed.",
+    SHAPE,
+    given,
+  );
+  const { options, voters, quorum, roster } = given;
   // In ascending order: refusals name the roles, and the digest of a definition does not cover the order of its keys.
   const weights = Object.entries(roster ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [role, weight] of weights)
-    if (!Number.isSafeInteger(weight) || weight < 1)
-      throw invalid(`${role} weighs ${weight}`, 'Give whole weights of at least 1.');
   const heaviest = roster === undefined ? 1 : Math.max(0, ...weights.map(([, weight]) => weight));
-  if (quorum === 'majority' && weights.some(([, weight]) => weight !== 1))
-    throw invalid('a majority of weighted ballots', 'A majority counts heads; give the weight that decides: { quorum: 4 }.');
   const needed = quorum === 'majority' ? Math.floor(voters / 2) + 1 : quorum;
-  if (!Number.isSafeInteger(needed) || needed < 1 || needed > voters * heaviest || !Number.isSafeInteger(voters * heaviest))
-    throw invalid(`a quorum of ${needed}`, `${voters} ballots make 1 to ${voters * heaviest}.`);
+  const isMade = Number.isSafeInteger(needed) && needed >= 1 && needed <= voters * heaviest;
+  const isWeighted = weights.some(([, weight]) => weight !== 1);
+  const odd = options.filter((option) => option === '' || isReservedKey(option) || stringFault(option) !== undefined);
+  refuseFaults([
+    ...(options.length <= OPTIONS_MAX && new Set(options).size === options.length
+      ? []
+      : [broken(`${options.length} options`, `Give 1 to ${OPTIONS_MAX} different options.`)]),
+    ...odd.map((option) =>
+      broken(`the option ${canonical(option)}`, 'An option is plain text that a message may hold as a key.'),
+    ),
+    ...(quorum === 'majority' && isWeighted
+      ? [broken('a majority of weighted ballots', 'A majority counts heads; give the weight that decides: { quorum: 4 }.')]
+      : []),
+    ...(isMade && Number.isSafeInteger(voters * heaviest)
+      ? []
+      : [broken(`a quorum of ${needed}`, `${voters} ballots make 1 to ${voters * heaviest}.`)]),
+  ]);
   return { options, voters, quorum: needed, roster: roster === undefined ? undefined : new Map(weights) };
 }
 
-function invalid(what: string, hint: string): OplusError {
-  return new OplusError('SCHEMA_INVALID', `vote: ${what}`, { hint });
+const SHAPE = z.object({
+  options: NAMES,
+  voters: COUNT,
+  quorum: z.union([z.literal('majority'), z.number()]),
+  roster: z.record(z.string(), COUNT).optional(),
+});
+
+function broken(what: string, hint: string): Fault {
+  return { path: '', rule: `vote: ${what}`, hint };
 }
 
 function readVote(options: readonly string[], intent: Json, path: string, complain: Complain): VoteOp | undefined {

@@ -5,8 +5,10 @@
  * not pure or not closed cannot carry a field; one whose updates commute merges as a grade A field, any other as grade B.
  * SPEC: LAW1-LAW7.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
+import { all } from '../fault.ts';
 import type { Grade } from '../field-kind.ts';
+import { checkOptions } from '../field-options.ts';
 import type { Json } from '../json.ts';
 import { clipped, frozen } from '../json.ts';
 import { samplesOf } from '../value-samples.ts';
@@ -37,9 +39,30 @@ export type Certificate = { readonly laws: readonly LawResult[]; readonly grade:
  * for a type without a cap and for a start value that is not of its type; never for what the reducer does.
  */
 export function certify<S extends Json, U extends Json>(options: CertifyOptions<S, U>): Certificate {
-  const state = valueType(options.state, 'reduce');
-  return certificateOf(options, state, valueType(options.update, 'reduce'), startValue(state, options.start, 'reduce') as Json);
+  const { state, update, start } = reducerParts(options);
+  return certificateOf(options, state, update, start);
 }
+
+/** The types and the start of a reducer, compiled. Throws the faults of all three. */
+export function reducerParts<S extends Json, U extends Json>(
+  options: CertifyOptions<S, U>,
+): { readonly state: ValueType; readonly update: ValueType; readonly start: Json } {
+  checkOptions('reduce', 'Use reduce({ state: type, update: type, start, reduce: (state, update) => state }).', OPTIONS, options);
+  const [state, update] = all(
+    (): ValueType => valueType(options.state, 'reduce: state'),
+    (): ValueType => valueType(options.update, 'reduce: update'),
+  );
+  return { state, update, start: startValue(state, options.start, 'reduce') as Json };
+}
+
+const FUNCTION = z.custom((value) => typeof value === 'function', 'must be a function');
+const OPTIONS = z.object({
+  state: z.unknown(),
+  update: z.unknown(),
+  start: z.custom((value) => value !== undefined, 'must be given'),
+  reduce: FUNCTION,
+  batch: FUNCTION.optional(),
+});
 
 /** As `certify`, for types that are compiled already. `start` is of its type. */
 export function certificateOf<S, U>(

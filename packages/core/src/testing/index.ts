@@ -22,6 +22,6 @@ export type { SampleState } from './sample-state.ts';
 export { gaugeIsInRange, gaugeStepsAreSmall, SAMPLE_STATES, sampleState, stateOf } from './sample-state.ts';
 export { fieldOf, intentFrom, SAMPLE_KINDS, specFrom } from './samples/registry.ts';
 export type { Ask, SmallTeam } from './small-team.ts';
-export { codesOf, loadError, outcomesOf, smallTeam } from './small-team.ts';
+export { codesOf, loadError, loading, outcomesOf, smallTeam } from './small-team.ts';
 export type { FieldSpec, ValueSpec } from './spec.ts';
 export { isOf } from './spec.ts';

@@ -3,6 +3,7 @@
  */
 import type { SystemEvent } from '../entry.ts';
 import { OplusError } from '../error.ts';
+import type { FieldKind } from '../field-kind.ts';
 import type { Verdict } from '../issue.ts';
 import type { JsonObject } from '../json.ts';
 import type { Proposal } from '../proposal.ts';
@@ -42,6 +43,11 @@ export type SmallTeam = {
   /** Seals a round of system events. */
   events(...events: readonly SystemEvent[]): Sealed;
 };
+
+/** Loads a definition that has this one field, called `f`. */
+export function loading(kind: FieldKind): () => StateSchema {
+  return () => loadState({ name: 'example', version: 1, fields: { f: kind } }, sha256);
+}
 
 /** Why a definition does not load. Throws when it does. */
 export function loadError<F extends Fields>(given: Partial<StateDefinition<F>> & { readonly fields: F }): OplusError {

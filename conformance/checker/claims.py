@@ -48,6 +48,13 @@ class Claim(Kind):
             return {**cell, 'holder': None, 'last': ended(agent, 'released', given), 'mark': mark}
         return {'holder': given, 'fence': granted, 'last': ended(agent, 'handed over', None), 'mark': mark}
 
+    def may_drop(self, cell, path, attempt):
+        holder = cell['holder']
+        if holder in (None, attempt.agent) or attempt.role in self.merge.get('force', []):
+            return True
+        attempt.refuse(path, 'held', 'claim', 'wait', have={'holder': holder}, by=holder)
+        return False
+
     def expire(self, cell, tokens, event, mark):
         is_due = cell['holder'] is not None and cell['fence'] == event['token'] and event['cause'] != 'deadline'
         if tokens or 'leaseMs' not in self.merge or not is_due:

@@ -23,6 +23,10 @@ class Kind:
         """The places that an operation names, with what stands there."""
         return [(path, self.json(cell))]
 
+    def may_drop(self, cell, path, attempt):
+        """Whether nobody else holds something in it; refuses where somebody does."""
+        return True
+
     def newest(self, cell):
         return cell['mark']
 

@@ -64,6 +64,8 @@ class Map(Kind):
                 value = excerpt(self.below.json(live[key]))
                 attempt.note(place, 'superseded', by='' if by is ABSENT else by, value=value)
                 continue
+            if not self.below.may_drop(live[key], place, attempt):
+                continue
             is_changed = is_new = True
             del live[key]
             pasts.pop(key, None)
@@ -99,6 +101,10 @@ class Map(Kind):
             return cell
         mark = affirmed(cell['mark'], attempt.mark) if is_changed else cell['mark']
         return {'live': live, 'graves': graves, 'pasts': pasts, 'mark': mark, 'born': cell['born']}
+
+    def may_drop(self, cell, path, attempt):
+        live = cell['live']
+        return all(self.below.may_drop(live[key], f'{path}/{escaped(key)}', attempt) for key in sorted(live, key=units))
 
     def expire(self, cell, tokens, event, mark):
         before = cell['live'].get(tokens[0]) if tokens else None

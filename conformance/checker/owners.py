@@ -36,6 +36,14 @@ class Owned(Kind):
         refuse(path, 'schema', 'owned', 'change', want=intent)
         return None
 
+    def may_drop(self, cell, path, attempt):
+        others = [owner for owner in cell['owners'] if owner != attempt.agent]
+        if not others or attempt.role in self.merge.get('force', []):
+            return True
+        have = {'owners': cell['owners'], 'value': nullable(cell['value'])}
+        attempt.refuse(path, 'not_owner', 'owned', 'change', have=have, by=others[0])
+        return False
+
     def erases(self, op):
         return 1 if op[0] == 'release' else 0
 

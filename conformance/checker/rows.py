@@ -123,6 +123,8 @@ class Records(Kind):
             elif not attempt.saw_all(row['mark']):
                 refuse(place, 'conflict', row['mark'], have=self.row_json(row), want=None)
             elif all(attempt.may_write(place, meta) for one in self.merge['cells'].values() for meta in restrictions(one)):
+                if not self.may_drop_row(row, place, attempt):
+                    continue
                 is_changed = is_new = True
                 del live[key]
                 graves = with_grave(graves, key, attempt.mark, attempt.horizon)
@@ -166,6 +168,13 @@ class Records(Kind):
             cells = {name: kind.settle(row['cells'][name], f'{place}/{name}', evict) for name, kind in self.cells.items()}
             return {**row, 'cells': cells}
         return {**cell, 'live': {key: settled(key, row) for key, row in cell['live'].items()}}
+
+    def may_drop_row(self, row, path, attempt):
+        return all([kind.may_drop(row['cells'][name], f'{path}/{name}', attempt) for name, kind in self.cells.items()])
+
+    def may_drop(self, cell, path, attempt):
+        live = cell['live']
+        return all(self.may_drop_row(live[key], f'{path}/{escaped(key)}', attempt) for key in sorted(live, key=units))
 
     def expire(self, cell, tokens, event, mark):
         row = cell['live'].get(tokens[0]) if tokens else None

@@ -64,7 +64,7 @@ export const KIND_EXAMPLES: readonly KindExample[] = [
   {
     kind: 'claim',
     plain:
-      'Held by one agent at a time: a task, a lock. It can be released with a word for the next holder or handed over. With a lease it ends by itself when the holder has left, or has proposed nothing for that long.',
+      'Held by one agent at a time: a task, a lock. It can be released with a word for the next holder or handed over. With a lease it ends by itself when the holder has left, or has proposed nothing for that long. While it is held, others do not drop the key or the row that it stands in [CLM12].',
     known: 'lease with a fencing token; the token says where in the log the grant stands',
     code: 'claim({ leaseMs: 60_000 })',
     atOnce: [{ claim: true }, { claim: true }],

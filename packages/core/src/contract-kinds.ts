@@ -91,7 +91,7 @@ const BUILDERS: { readonly [kind: string]: Builder } = {
   multi: ({ type, ...rest }) => multi(typeOf(type), rest),
   owned: ({ type, ...rest }) => owned(typeOf(type), rest),
   group: ({ type, ...rest }) => group(partsOf(type), rest as never) as Field,
-  claim: ({ outcome, leaseMs }) => claim({ outcomeCharsMax: charsOf(outcome), ...(leaseMs === undefined ? {} : { leaseMs }) }),
+  claim: ({ outcome, ...rest }) => claim({ outcomeCharsMax: charsOf(outcome), ...rest }),
   max: (options) => max(options),
   min: (options) => min(options),
   counter: ({ start }) => counter({ start }),

@@ -127,6 +127,11 @@ export interface FieldKind<Cell = unknown, Op = unknown> extends Traversable<Cel
   aims?(cell: Cell, op: Op, path: string): readonly Aim[];
   /** Folds the operation in. After a refusal the cell given back is not used. */
   fold(cell: Cell, op: Op, path: string, attempt: Attempt): Cell;
+  /**
+   * Whether the agent may drop what the cell stands in: others may hold something in it, and then it refuses the operation. Without
+   * it nothing in the cell is anybody's. Cost: that of looking at all that can be held below; it ends at the first key or row.
+   */
+  mayDrop?(cell: Cell, path: string, attempt: Attempt): boolean;
   /** The operation without what merely repeats the cell: values equal to the base are not writes. `undefined` when nothing is left. */
   withoutEcho(cell: Cell, op: Op): Op | undefined;
   /** The patch that `read` would turn into this operation. */

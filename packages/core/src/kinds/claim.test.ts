@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { timersOf } from '../expiry.ts';
 import type { ExpiryCause } from '../field-kind.ts';
+import type { Verdict } from '../issue.ts';
 import { fromMergePatch } from '../imports.ts';
 import type { Imported } from '../imports.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { viewsOfSpace } from '../projection.ts';
 import { ROUND_PROPOSALS_MAX } from '../proposal.ts';
 import { seal } from '../seal.ts';
-import { admittedOf, codesOf, loading, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
+import { admittedOf, codesOf, loadError, loading, outcomesOf, sha256, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
 import { loadState } from '../state-schema.ts';
 import type { ClaimView } from './claim.ts';
@@ -58,12 +59,12 @@ describe('claim', () => {
     };
     team.ask('a', { m: { at: { k: { claim: true } } }, r: { put: { k: { c: { claim: true } } } } });
     const first = fences();
-    team.ask('b', { m: { drop: ['k'] }, r: { drop: ['k'] } });
-    expect(codesOf(team.ask('a', { r: { patch: { k: { c: { release: true } } } } }, 1))).toEqual(['gone']);
+    team.ask('a', { m: { drop: ['k'] }, r: { drop: ['k'] } });
+    expect(codesOf(team.ask('c', { r: { patch: { k: { c: { release: true } } } } }, 1))).toEqual(['gone']);
     team.ask('b', { m: { at: { k: { claim: true } } }, r: { put: { k: { c: { claim: true } } } } });
     const second = fences();
     expect(first.every((fence, i) => fence > 0 && fence < (second[i] ?? 0))).toBe(true);
-    expect(codesOf(team.ask('a', { m: { at: { k: { release: true } } } }, 1))).toEqual(['gone']);
+    expect(codesOf(team.ask('c', { m: { at: { k: { release: true } } } }, 1))).toEqual(['gone']);
     expect(JSON.stringify(team.state)).not.toContain('fence');
   });
 
@@ -114,6 +115,49 @@ describe('claim', () => {
         },
       ),
       { numRuns: 200 },
+    );
+  });
+
+  test('[CLM12] what stands around a claim is dropped by its holder, or once it is free, or by a declared role', () => {
+    const roles = { boss: { priority: 1 }, agent: { priority: 0 } };
+    const fields = {
+      deep: map(map(claim(), { cap: 4 }), { cap: 4 }),
+      rows: map(records({ c: claim(), d: claim({ force: ['boss'] }) }, { cap: 4 }), { cap: 4 }),
+      m: map(claim({ force: ['boss'] }), { cap: 4 }),
+    };
+    const team = smallTeam({ fields, roles }, ['a', 'b', 'boss:boss']);
+    const take = { claim: true };
+    team.ask('a', { m: { at: { k: take } }, rows: { at: { x: { put: { r: { c: take, d: take }, s: {} } } } } });
+    team.ask('a', { deep: { at: { x: { at: { j: take, k: take } } } }, m: { at: { l: take } } });
+    const hint = 'a holds it. Wait for its end before you drop what it stands in.';
+    expect(team.ask('b', { m: { drop: ['k'] } })).toEqual({
+      kind: 'rejected',
+      revision: 3,
+      issues: [{ path: '/m/k', code: 'held', rule: 'claim', have: { holder: 'a' }, by: 'a', recovery: 'wait', hint }],
+      retry: { after: 3 },
+    });
+    // A row names all that is held in it; a whole collection the first.
+    const pathsOf = (verdict: Verdict): readonly string[] =>
+      verdict.kind === 'rejected' ? verdict.issues.map(({ path }) => path) : [];
+    const inRow = { rows: { at: { x: { drop: ['r'] } } } };
+    expect(pathsOf(team.ask('b', inRow))).toEqual(['/rows/x/r/c', '/rows/x/r/d']);
+    expect(pathsOf(team.ask('boss', inRow))).toEqual(['/rows/x/r/c']);
+    expect(pathsOf(team.ask('b', { rows: { drop: ['x'] }, deep: { drop: ['x'] } }))).toEqual([
+      '/deep/x/j',
+      '/rows/x/r/c',
+      '/rows/x/r/d',
+    ]);
+    expect(codesOf(team.ask('b', { rows: { at: { x: { drop: ['s'] } } } }))).toEqual(['committed']);
+    expect(codesOf(team.ask('boss', { m: { drop: ['k'] } }))).toEqual(['committed']);
+    team.ask('a', { m: { at: { l: { release: true } } } });
+    expect(codesOf(team.ask('b', { m: { drop: ['l'] } }))).toEqual(['committed']);
+    expect(codesOf(team.ask('a', { rows: { drop: ['x'] }, deep: { drop: ['x'] } }))).toEqual(['committed']);
+    // A drop that has not seen the claim meets it as before.
+    team.ask('b', { m: { at: { k: { claim: true } } } });
+    expect(outcomesOf(team.ask('a', { m: { drop: ['k'] } }, team.revision - 1))).toEqual({ '/m/k': 'superseded' });
+    expect(loadError({ fields: { x: claim({ force: ['nobody'] }) }, roles })).toMatchObject({ code: 'SCHEMA_INVALID' });
+    expect(loadState({ name: 's', version: 1, fields: { x: claim() } }, sha256).digest).toBe(
+      loadState({ name: 's', version: 1, fields: { x: claim({ force: [] }) } }, sha256).digest,
     );
   });
 

@@ -6,7 +6,7 @@
  * it. It is handed to tools, never to a model. A release or a handoff is of the grant that was seen, never of a later one to the same agent. How the
  * last holding ended stays to be seen, with the outcome that a release left. A lease ends by an event in the log, when the
  * holder has been silent or has left; whoever waits is told so on arrival, and nobody is parked. Source: Kleppmann 2016,
- * "How to do distributed locking", for fencing; Gray and Cheriton 1989, "Leases". SPEC: CLM1-CLM11.
+ * "How to do distributed locking", for fencing; Gray and Cheriton 1989, "Leases". SPEC: CLM1-CLM12.
  */
 import { z } from 'zod';
 import { changed } from '../change.ts';
@@ -46,20 +46,29 @@ export type ClaimIntent =
 
 /**
  * `outcomeCharsMax` caps the text that a release may leave; 200 when left out. With `leaseMs`, at least 1, a holding ends by
- * itself once its holder has left, or has proposed nothing for that long; without it, it lasts until it is given up.
+ * itself once its holder has left, or has proposed nothing for that long; without it, it lasts until it is given up. `force`
+ * lists the roles that may drop the key or the row in which another agent holds it: name one where no lease ends it.
  */
-export type ClaimOptions = { readonly outcomeCharsMax?: number; readonly leaseMs?: number };
+export type ClaimOptions = {
+  readonly outcomeCharsMax?: number;
+  readonly leaseMs?: number;
+  readonly force?: readonly string[];
+};
 
 /** A thing that one agent holds at a time. */
 export function claim(options: ClaimOptions = {}): Field<ClaimView, ClaimIntent> {
   return fieldFrom(() => claimOf(options));
 }
 
-const OPTIONS = z.object({ outcomeCharsMax: z.int().min(0).optional(), leaseMs: COUNT.optional() });
+const OPTIONS = z.object({
+  outcomeCharsMax: z.int().min(0).optional(),
+  leaseMs: COUNT.optional(),
+  force: z.array(z.string()).optional(),
+});
 
 function claimOf(options: ClaimOptions): FieldKind<Claim, ClaimOp> {
   checkOptions('claim', 'Use claim() or claim({ leaseMs: 60_000, outcomeCharsMax: 200 }).', OPTIONS, options);
-  const { leaseMs } = options;
+  const { leaseMs, force = [] } = options;
   const outcome = valueType(z.string().max(options.outcomeCharsMax ?? 200), 'claim');
   const kind: FieldKind<Claim, ClaimOp> = {
     name: 'claim',
@@ -70,6 +79,7 @@ function claimOf(options: ClaimOptions): FieldKind<Claim, ClaimOp> {
       leaseMs === undefined
         ? 'held by one agent at a time'
         : `held by one agent at a time; ends ${leaseMs} ms after the last word of its holder`,
+    ...(force.length === 0 ? {} : { roles: force }),
     empty: (born) => ({ holder: undefined, fence: 0, last: undefined, mark: born }),
     read: (intent, path, complain) => {
       const read = readOneVerb(intent, 'claim', VERBS, path, complain);
@@ -78,6 +88,11 @@ function claimOf(options: ClaimOptions): FieldKind<Claim, ClaimOp> {
     weigh: () => 1,
     erases: () => 0,
     fold: (cell, op, path, attempt) => fold(cell, op, path, attempt, leaseMs),
+    mayDrop: ({ holder }, path, attempt) => {
+      if (holder === undefined || holder === attempt.agent || force.includes(attempt.role)) return true;
+      attempt.refuse(path, heldBelow(holder));
+      return false;
+    },
     withoutEcho: (_, op) => op,
     write: (op) => writeClaim(op),
     ...(leaseMs === undefined
@@ -122,7 +137,12 @@ function claimOf(options: ClaimOptions): FieldKind<Claim, ClaimOp> {
         handoff: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'], additionalProperties: false },
       }),
     fromModel: (answer) => fromModel(answer),
-    declaration: () => ({ kind: 'claim', outcome: outcome.jsonSchema, ...(leaseMs === undefined ? {} : { leaseMs }) }),
+    declaration: () => ({
+      kind: 'claim',
+      outcome: outcome.jsonSchema,
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      ...(force.length === 0 ? {} : { force: force.toSorted() }),
+    }),
   };
   return kind;
 
@@ -206,6 +226,12 @@ function held(holder: string, want: string, leaseMs: number | undefined): Refusa
     recovery: 'wait',
     hint: `${holder} holds it. Take other work, or wait for ${end}.`,
   };
+}
+
+/** To who would drop what the claim stands in. */
+function heldBelow(holder: string): Refusal {
+  const hint = `${holder} holds it. Wait for its end before you drop what it stands in.`;
+  return { code: 'held', rule: 'claim', have: { holder }, by: holder, recovery: 'wait', hint };
 }
 
 function notHolder({ holder, last }: Claim, verb: string, agent: string): Refusal {

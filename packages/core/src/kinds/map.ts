@@ -96,6 +96,12 @@ function mapOf(of: Field, options: MapOptions): FieldKind<MapCell, MapOp> {
       ...(op.at.length === 0 ? {} : { at: Object.fromEntries(op.at.map(([key, childOp]) => [key, child.write(childOp)])) }),
       ...(op.drop.length === 0 ? {} : { drop: op.drop }),
     }),
+    ...(child.mayDrop === undefined
+      ? {}
+      : {
+          mayDrop: (cell, path, attempt) =>
+            below(cell, path).every(([keyPath, childCell]) => child.mayDrop?.(childCell, keyPath, attempt) !== false),
+        }),
     ...(child.settle === undefined ? {} : { settle: settleChildren }),
     ...(child.timers === undefined
       ? {}
@@ -201,6 +207,7 @@ function mapOf(of: Field, options: MapOptions): FieldKind<MapCell, MapOp> {
       if (childCell === undefined) attempt.note(keyPath, { kind: 'unchanged' });
       else if (!restrictions.every((meta) => attempt.mayWrite(keyPath, meta))) continue;
       else if (attempt.sawAll(child.newest(childCell))) {
+        if (child.mayDrop?.(childCell, keyPath, attempt) === false) continue;
         attempt.touch(keyPath);
         isChanged = true;
         live = trieWithout(live, key);

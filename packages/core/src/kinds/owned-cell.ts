@@ -57,6 +57,18 @@ export function fold(rule: OwnedRule, cell: Owned, op: OwnedOp, path: string, at
   return cell;
 }
 
+/** Whether the agent may drop what the value stands in: nobody else owns it, or its role may force. */
+export function mayDrop(rule: OwnedRule, cell: Owned, path: string, attempt: Attempt): boolean {
+  const isFree = cell.owners.every((owner) => owner === attempt.agent);
+  if (isFree || rule.mayForce.includes(attempt.role)) return true;
+  const refusal = notOwner(rule, cell, undefined, attempt);
+  attempt.refuse(path, {
+    ...refusal,
+    hint: `Owned by ${whoElse(cell, attempt)}: ask for a release before you drop what it stands in.`,
+  });
+  return false;
+}
+
 /** Rivals whose deadline has passed fall; the value and its owners stay. */
 export function expire(cell: Owned, { token, cause, mark }: Expiry): Owned {
   const rivals = cell.rivals.filter((rival) => rival.mark.revision !== token);
@@ -195,22 +207,29 @@ function noteOver(cell: Owned, path: string, attempt: Attempt): void {
   attempt.note(path, { kind: 'merged', over: { agent: cell.wrote.agent, n: cell.wrote.n } });
 }
 
-function notOwner(rule: OwnedRule, { value, owners }: Owned, want: Json | undefined, { agent, role }: Attempt): Refusal {
-  const others = owners.filter((owner) => owner !== agent);
-  const who = others.length > NAMES_SHOWN ? `${others.slice(0, NAMES_SHOWN).join(', ')} and others` : others.join(', ');
+function notOwner(rule: OwnedRule, cell: Owned, want: Json | undefined, attempt: Attempt): Refusal {
+  const { value, owners } = cell;
+  const { agent, role } = attempt;
+  const other = owners.find((owner) => owner !== agent);
   const force = rule.mayForce.includes(role) ? ' Your role may set it with {force: true}.' : '';
   return {
     code: 'not_owner',
     rule: 'owned',
     have: excerpt({ value: value ?? null, owners }, EXCERPT_CHARS_MAX),
     ...(want === undefined ? {} : { want: excerpt(want, EXCERPT_CHARS_MAX) }),
-    ...(others[0] === undefined ? {} : { by: others[0] }),
+    ...(other === undefined ? {} : { by: other }),
     recovery: 'change',
     hint:
       want === undefined
         ? 'You do not own it, so there is nothing to give back.'
-        : `Owned by ${who}: agree by setting the same value, or ask for a release.${force}`,
+        : `Owned by ${whoElse(cell, attempt)}: agree by setting the same value, or ask for a release.${force}`,
   };
+}
+
+/** The owners beside the agent, in words. */
+function whoElse({ owners }: Owned, { agent }: Attempt): string {
+  const others = owners.filter((owner) => owner !== agent);
+  return others.length > NAMES_SHOWN ? `${others.slice(0, NAMES_SHOWN).join(', ')} and others` : others.join(', ');
 }
 
 /** Names of owners that a hint tells. */

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Json } from '../json.ts';
 import { codesOf, outcomesOf, smallTeam } from '../testing/index.ts';
 import type { SmallTeam } from '../testing/index.ts';
+import { group } from './group.ts';
 import { map } from './map.ts';
+import { records } from './records.ts';
 import { owned } from './owned.ts';
 import type { OwnedOptions } from './owned.ts';
 
@@ -208,10 +210,36 @@ describe('owned', () => {
     const put = (value: string): { x: { at: { k: { set: string } } } } => ({ x: { at: { k: { set: value } } } });
     team.ask('a', put('one'));
     expect(codesOf(team.ask('b', put('two')))).toEqual(['not_owner']);
-    team.ask('b', { x: { drop: ['k'] } });
-    expect(codesOf(team.ask('a', put('one'), 1))).toEqual(['gone']);
+    team.ask('a', { x: { drop: ['k'] } });
+    expect(codesOf(team.ask('c', put('one'), 1))).toEqual(['gone']);
     expect(codesOf(team.ask('b', put('two')))).toEqual(['committed']);
     expect(team.state).toEqual({ x: { k: { value: 'two', owners: ['b'] } } });
+  });
+
+  test('[OWN10] what somebody owns is not dropped by others, but by a role that may force', () => {
+    const fields = {
+      g: map(group({ v: text }, { rule: 'owned' }), { cap: 4 }),
+      t: records({ v: owned(text, { force: ['boss'] }), w: owned(text) }, { cap: 4 }),
+      x: map(owned(text, { force: ['boss'] }), { cap: 4 }),
+    };
+    const roles = { boss: { priority: 1 }, agent: { priority: 0 } };
+    const team = smallTeam({ fields, roles }, ['a', 'b', 'c', 'boss:boss']);
+    team.ask('a', { g: { at: { k: { set: { v: 'one' } } } }, x: { at: { k: { set: 'one' }, free: { set: 'two' } } } });
+    team.ask('a', { t: { put: { r: { v: { set: 'one' }, w: { set: 'one' } } } }, x: { at: { free: { release: true } } } });
+    const hint = 'Owned by a: ask for a release before you drop what it stands in.';
+    expect(team.ask('b', { x: { drop: ['k'] } })).toMatchObject({
+      issues: [{ path: '/x/k', code: 'not_owner', have: { value: 'one', owners: ['a'] }, by: 'a', recovery: 'change', hint }],
+    });
+    expect(team.ask('b', { g: { drop: ['k'] } })).toMatchObject({ issues: [{ path: '/g/k', code: 'not_owner', by: 'a' }] });
+    expect(team.ask('b', { t: { drop: ['r'] } })).toMatchObject({ issues: [{ path: '/t/r/v' }, { path: '/t/r/w' }] });
+    expect(team.ask('boss', { t: { drop: ['r'] } })).toMatchObject({ issues: [{ path: '/t/r/w', code: 'not_owner' }] });
+    expect(codesOf(team.ask('b', { x: { drop: ['free'] } }))).toEqual(['committed']);
+    // Several owners have to agree, so each of them has to let go.
+    team.ask('b', { x: { at: { k: { set: 'one' } } } });
+    expect(team.ask('a', { x: { drop: ['k'] } })).toMatchObject({ issues: [{ code: 'not_owner', by: 'b' }] });
+    expect(codesOf(team.ask('boss', { x: { drop: ['k'] } }))).toEqual(['committed']);
+    expect(codesOf(team.ask('a', { g: { drop: ['k'] }, t: { drop: ['r'] } }))).toEqual(['committed']);
+    expect(team.state).toEqual({ g: {}, t: {}, x: {} });
   });
 });
 

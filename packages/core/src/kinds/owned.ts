@@ -4,7 +4,7 @@
  * Equal values are owned together; an owner among several cannot change the value for the others. A role that may `force`
  * takes the value and its ownership. With a dispute policy another value is no refusal but a rival: it stands beside the value
  * until every owner stands behind it, the arbiter decides, or its deadline passes.
- * Source: Kubernetes, "Server-Side Apply", conflicts and ownership. SPEC: OWN1-OWN9, DSP5-DSP9.
+ * Source: Kubernetes, "Server-Side Apply", conflicts and ownership. SPEC: OWN1-OWN10, DSP5-DSP9.
  */
 import { z } from 'zod';
 import { leafDigest } from '../digest.ts';
@@ -20,7 +20,7 @@ import { startValue } from '../value-type.ts';
 import type { JsonSchema, ValueType } from '../value-type.ts';
 import { declaredDispute, DISPUTE } from './dispute.ts';
 import type { DisputePolicy } from './dispute.ts';
-import { decode, encode, expire, fold, json, OWNERS_MAX, RIVALS_MAX, rivalsOf } from './owned-cell.ts';
+import { decode, encode, expire, fold, json, mayDrop, OWNERS_MAX, RIVALS_MAX, rivalsOf } from './owned-cell.ts';
 import type { Owned, OwnedOp, OwnedRule, Rival } from './owned-cell.ts';
 import { assignedValue, setFromModel, setSchema } from './set-verb.ts';
 
@@ -77,6 +77,7 @@ function ownedOf(type: ValueType, options: OwnedOptions<Json>): FieldKind<Owned,
     weigh: () => 1,
     erases: (op) => (op.verb === 'release' ? 1 : 0),
     fold: (cell, op, path, attempt) => fold(rule, cell, op, path, attempt),
+    mayDrop: (cell, path, attempt) => mayDrop(rule, cell, path, attempt),
     // Who sets the value that stands wants to own it too.
     withoutEcho: (_, op) => op,
     write: (op) => {

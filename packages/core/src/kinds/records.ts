@@ -110,6 +110,12 @@ function recordsOf(cells: Cells, options: RecordsOptions): FieldKind<RecordsCell
       ...(op.patch.length === 0 ? {} : { patch: Object.fromEntries(op.patch.map(([id, r]) => [id, row.write(r)])) }),
       ...(op.drop.length === 0 ? {} : { drop: op.drop }),
     }),
+    ...(row.hasHolds
+      ? {
+          mayDrop: (cell, path, attempt) =>
+            below(cell, path).every(([rowPath, existing]) => row.mayDrop(existing, rowPath, attempt)),
+        }
+      : {}),
     ...(row.hasSettle ? { settle: settleRows } : {}),
     ...(row.hasTimers
       ? { timers: (cell, path) => below(cell, path).flatMap(([rowPath, r]) => row.timers(r, rowPath)), expire }
@@ -240,7 +246,7 @@ function recordsOf(cells: Cells, options: RecordsOptions): FieldKind<RecordsCell
       else if (!attempt.sees(existing.birth)) attempt.refuse(rowPath, gone('records', existing.birth, attempt.agent));
       else if (!attempt.sawAll(existing.mark))
         attempt.refuse(rowPath, conflict('records', row.json(existing), null, existing.mark, attempt.agent));
-      else if (row.restrictions.every((meta) => attempt.mayWrite(rowPath, meta))) {
+      else if (row.restrictions.every((meta) => attempt.mayWrite(rowPath, meta)) && row.mayDrop(existing, rowPath, attempt)) {
         attempt.touch(rowPath);
         isChanged = true;
         live = trieWithout(live, id);

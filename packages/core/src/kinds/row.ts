@@ -47,6 +47,9 @@ export type RowKind = {
   withoutEcho(row: Row, op: RowOp): RowOp | undefined;
   write(op: RowOp): JsonObject;
   settle(row: Row, path: string, settling: Settling): Row;
+  readonly hasHolds: boolean;
+  /** Asks every cell, so that all that is held is named. */
+  mayDrop(row: Row, path: string, attempt: Attempt): boolean;
   readonly hasTimers: boolean;
   timers(row: Row, path: string): readonly Timer[];
   expire(row: Row, tokens: readonly string[], expiry: Expiry): Row;
@@ -113,6 +116,11 @@ export function rowKind(cells: { readonly [name: string]: Field }): RowKind {
     write: (op) =>
       Object.fromEntries(op.map(([index, cellOp]) => [names[index] as string, (kinds[index] as FieldKind).write(cellOp)])),
     settle,
+    hasHolds: kinds.some((kind) => kind.mayDrop !== undefined),
+    mayDrop: (existing, path, attempt) =>
+      kinds
+        .map((kind, i) => kind.mayDrop?.(existing.cells[i], `${path}/${names[i] as string}`, attempt) !== false)
+        .every(Boolean),
     hasTimers: kinds.some((kind) => kind.timers !== undefined),
     timers: (row, path) => kinds.flatMap((kind, i) => kind.timers?.(row.cells[i], `${path}/${names[i] as string}`) ?? []),
     expire,

@@ -37,6 +37,8 @@ export interface SampleKind<Spec extends FieldSpec = FieldSpec, Own = unknown> {
   json(spec: Spec, cell: NaiveCell<Own>): Json;
   /** The naive model: what happens once at the seal. */
   settle?(spec: Spec, cell: NaiveCell<Own>, path: string, evict: NaiveEvict): void;
+  /** The naive model: whether others hold nothing in the cell that forbids the agent to drop what it stands in. */
+  mayDrop?(trial: NaiveTrial, spec: Spec, cell: NaiveCell<Own>): boolean;
   /** The naive model: ends what the event names below `tokens`; whether something did. A kind with timers needs it. */
   expire?(spec: Spec, cell: NaiveCell<Own>, tokens: readonly string[], expiry: NaiveExpiry): boolean;
   /** The naive model: what a premise finds below one token. Without it a premise stops at the cell itself. */

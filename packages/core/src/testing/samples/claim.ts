@@ -50,6 +50,7 @@ export const claimSample: SampleKind<ClaimSpec, Held> = {
     cell.writer = trial.dot;
     trial.change(cell);
   },
+  mayDrop: ({ agent }, _, { value }) => value === undefined || value === agent,
   expire: (spec, cell, tokens, { token, cause, dot }) => {
     const isNamed = tokens.length === 0 && cell.value !== undefined && cell.own.fence === token;
     if (spec.leaseMs === undefined || !isNamed || cause === 'deadline') return false;

@@ -29,6 +29,7 @@ export function groupSample(kindOf: KindOf): SampleKind<GroupSpec> {
     intent: (spec, choice) => rule(spec).intent(of(spec), choice),
     own: (spec) => rule(spec).own?.(of(spec)),
     fold: (trial, spec, cell, verbs, path) => rule(spec).fold(trial, of(spec), cell, verbs, path),
+    mayDrop: (trial, spec, cell) => rule(spec).mayDrop?.(trial, of(spec), cell) ?? true,
     json: (spec, cell) => rule(spec).json(of(spec), cell),
     outside: (spec, json) => rule(spec).outside(of(spec), json),
     replacedUnseen: (spec, leaf, writers) => rule(spec).replacedUnseen?.(of(spec), leaf, writers),

@@ -45,6 +45,7 @@ export function mapSample(kindOf: KindOf): SampleKind<MapSpec> {
         const child = cell.children[key];
         if (child === undefined) trial.note(`${path}/${tokenOf(key)}`, 'unchanged');
         else if (!trial.sawAll(child.dots)) trial.note(`${path}/${tokenOf(key)}`, 'superseded');
+        else if (of.mayDrop?.(trial, spec.of, child) === false) trial.refuse();
         else {
           delete cell.children[key];
           cell.drops[key] = [trial.dot];
@@ -75,6 +76,8 @@ export function mapSample(kindOf: KindOf): SampleKind<MapSpec> {
       if (after > spec.cap && after > before) return trial.refuse();
       if (isChanged) trial.change(cell);
     },
+    mayDrop: (trial, spec, cell) =>
+      Object.values(cell.children).every((child) => kindOf(spec.of).mayDrop?.(trial, spec.of, child) !== false),
     json: (spec, cell) =>
       Object.fromEntries(Object.entries(cell.children).map(([key, child]) => [key, kindOf(spec.of).json(spec.of, child)])),
     settle: (spec, cell, path, evict) => {

@@ -74,6 +74,8 @@ export const ownedSample: SampleKind<OwnedSpec, Words> = {
     if (verbs['force'] === true && cell.own.owners.length > 0) return decide(trial, cell, value, path);
     return set(trial, spec, cell, value, path);
   },
+  mayDrop: ({ agent, role }, spec, { own }) =>
+    (role === 'lead' && mayForce(spec)) || own.owners.length === 0 || (own.owners.length === 1 && own.owners[0] === agent),
   expire: ({ dispute }, cell, tokens, { token, cause, dot, revisionOf }) => {
     const left = cell.own.rivals.filter((rival) => revisionOf(rival.dot) !== token);
     const isNamed = tokens.length === 0 && left.length < cell.own.rivals.length;

@@ -75,6 +75,7 @@ export function recordsSample(kindOf: KindOf): SampleKind<RecordsSpec> {
       }
     },
     fold,
+    mayDrop: (trial, spec, cell) => Object.values(cell.children).every((row) => mayDropRow(trial, spec, row)),
     json: (spec, cell) =>
       Object.fromEntries(
         Object.entries(cell.children).map(([id, row]) => [
@@ -139,6 +140,7 @@ export function recordsSample(kindOf: KindOf): SampleKind<RecordsSpec> {
       const row = cell.children[id];
       if (row === undefined) trial.note(`${path}/${tokenOf(id)}`, 'unchanged');
       else if (!trial.sawAll(row.birth) || !trial.sawAll(row.dots)) trial.refuse();
+      else if (!mayDropRow(trial, spec, row)) trial.refuse();
       else {
         delete cell.children[id];
         cell.drops[id] = [trial.dot];
@@ -166,6 +168,10 @@ export function recordsSample(kindOf: KindOf): SampleKind<RecordsSpec> {
     }
     const after = Object.keys(cell.children).length;
     if (after > spec.cap && after > before) trial.refuse();
+  }
+
+  function mayDropRow(trial: NaiveTrial, spec: RecordsSpec, row: NaiveCell): boolean {
+    return cellsOf(spec, row).every(([, of, inner]) => kindOf(of).mayDrop?.(trial, of, inner) !== false);
   }
 
   function begin(

@@ -3,6 +3,7 @@
  */
 import { z } from 'zod';
 import { OplusError } from './error.ts';
+import { placedAt, soundKind } from './fault.ts';
 import type { Field } from './field-kind.ts';
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -39,7 +40,7 @@ export type ContractCode = {
 
 type Reading = { readonly code: ContractCode; readonly doc?: Json | undefined };
 
-/** The kind that a declaration was made of. `place` is where it stands in the state. Throws `SCHEMA_INVALID` at `path`. */
+/** The kind that a declaration was made of. `place` is where it stands in the state. Throws `SCHEMA_INVALID` at `path` or below. */
 export function kindOfDeclaration(declaration: Json, path: string, place: string, { code, doc }: Reading): Field {
   if (!isJsonObject(declaration)) throw invalid(path, 'a declaration is an object');
   const { kind: name, writers, eraseMax, ...options } = declaration;
@@ -57,7 +58,9 @@ export function kindOfDeclaration(declaration: Json, path: string, place: string
   const kind = sound(path, () => builder(options as Options, site));
   const meta = { doc, writers, eraseMax };
   const said = Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined));
-  return Object.keys(said).length === 0 ? kind : field(kind, said);
+  const made = Object.keys(said).length === 0 ? kind : field(kind, said);
+  placedAt(path, () => soundKind(made));
+  return made;
 }
 
 /** What `make` gives. Options that are no options of the kind make it throw anything: that becomes `SCHEMA_INVALID` at `path`. */

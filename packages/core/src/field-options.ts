@@ -47,7 +47,7 @@ const CAPPED = z.object({ cap: COUNT });
 
 /** The type of keys that agents choose; 1 to 64 characters when left out. Throws a fault for keys that no message can carry. */
 export function keyTypeOf(keys: z.ZodType<string> | undefined, what: string): ValueType {
-  const type = valueType((keys ?? z.string().min(1).max(64)) as z.ZodType<Json>, what);
+  const type = valueType((keys === undefined ? z.string().min(1).max(64) : keys) as z.ZodType<Json>, what);
   const { type: sort, maxLength, enum: words, const: word } = type.jsonSchema;
   const texts = Array.isArray(words) ? words : [word];
   if (sort !== 'string' && !texts.every((text) => typeof text === 'string'))

@@ -6,8 +6,9 @@ export { AGENT_PATTERN, decodeMark, encodeMark, leastTrust, summed, trustedTo } 
 export { withoutEchoes } from './echo.ts';
 export type { StoredEntry, StoredMember, SystemEvent } from './entry.ts';
 export { entryShape, membersOf } from './entry.ts';
-export type { ErrorCode, ErrorDetail } from './error.ts';
+export type { ErrorCode, ErrorDetail, Fault } from './error.ts';
 export { invariant, OplusError } from './error.ts';
+export { fault, fieldFrom } from './fault.ts';
 export type { Change } from './change.ts';
 export { changed } from './change.ts';
 export type {

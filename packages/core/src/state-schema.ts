@@ -12,7 +12,7 @@ import type { Fault } from './error.ts';
 import { all, fault, fieldFrom, refuseFaults, soundKind } from './fault.ts';
 import { declared } from './field-kind.ts';
 import type { Field, FieldKind, FieldMeta, IntentOf, ViewOf } from './field-kind.ts';
-import type { Json, JsonObject, Sha256 } from './json.ts';
+import type { Json, Sha256 } from './json.ts';
 import { canonical, clipped, compareText, pointer } from './json.ts';
 import type { Computed } from './kinds/derived.ts';
 import { checkOptions, NAMES } from './field-options.ts';

@@ -1,7 +1,7 @@
 import * as automerge from '@automerge/automerge';
 import { decodeSpace, encodeSpace, fold, loadState, map, provenanceOf, replay } from '@oplus/core';
 import type { Complain, Field, FieldKind, Issue, Json, JsonObject } from '@oplus/core';
-import { codesOf, outcomesOf, sha256, smallTeam } from '@oplus/core/testing';
+import { codesOf, loading, outcomesOf, sha256, smallTeam } from '@oplus/core/testing';
 import type { SmallTeam } from '@oplus/core/testing';
 import { describe, expect, test } from 'vitest';
 import { documentKind } from './document.ts';
@@ -179,8 +179,9 @@ describe('limits', () => {
 
   test('[DOC8] a document without a sound cap does not load', () => {
     for (const bytesMax of [0, 63, 1_048_577, 100.5, Number.NaN]) {
-      expect(() => document({ bytesMax })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+      expect(loading(document({ bytesMax }))).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID', path: '/fields/f' }));
     }
+    expect(loading(document(null as never))).toThrow('document has no cap');
   });
 
   test('[DOC9] history is cut when it is long; what stands does not change, and views from before are refused', () => {

@@ -8,12 +8,13 @@
 import {
   canonical,
   changed,
+  fault,
+  fieldFrom,
   isJsonObject,
   ISSUES_MAX,
   leafDigest,
   leastTrust,
   malformed,
-  OplusError,
   outOfBounds,
   pointer,
   readOneVerb,
@@ -43,7 +44,7 @@ export type DocumentOptions = { readonly bytesMax: number };
 /** A merge patch: objects merge, null erases, all else is put in place whole. */
 export type DocumentIntent = { readonly merge: JsonObject };
 
-/** Makes a document field. Throws `SCHEMA_INVALID` for a cap outside its range. */
+/** Makes a document field. One with a cap outside its range does not load. */
 export type DocumentKind = (options: DocumentOptions) => Field<DocumentView, DocumentIntent>;
 
 /** History is cut above 256 changes, or above 16 KiB and four times the cap: to 64 changes and half of that at most. */
@@ -57,14 +58,13 @@ export function documentKind(
   limitsOf: (bytesMax: number) => HistoryLimits = historyLimitsOf,
 ): DocumentKind {
   const history = new History(automerge);
-  return ({ bytesMax }) => {
-    if (!Number.isSafeInteger(bytesMax) || bytesMax < BYTES_LEAST || bytesMax > BYTES_MOST) {
-      throw new OplusError('SCHEMA_INVALID', 'document has no cap', {
-        hint: `Give the largest size: { bytesMax: 16384 }, from ${BYTES_LEAST} to ${BYTES_MOST}.`,
-      });
-    }
-    return kindOf(history, limitsOf(bytesMax), bytesMax);
-  };
+  return (options) =>
+    fieldFrom(() => {
+      const bytesMax: unknown = options?.bytesMax;
+      if (typeof bytesMax === 'number' && Number.isSafeInteger(bytesMax) && bytesMax >= BYTES_LEAST && bytesMax <= BYTES_MOST)
+        return kindOf(history, limitsOf(bytesMax), bytesMax);
+      throw fault('document has no cap', `Give the largest size: { bytesMax: 16384 }, from ${BYTES_LEAST} to ${BYTES_MOST}.`);
+    });
 }
 
 type DocumentOp = { readonly merge: JsonObject };

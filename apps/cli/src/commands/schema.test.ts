@@ -69,13 +69,29 @@ describe('oplus schema', () => {
       for (const { verdict, pairs } of invariants) expect(verdict === 'not measured').toBe(pairs === 0);
     }));
 
-  test('[SCM3] a broken definition ends with 3, its line, and a hint; one that is found at loading with its path', () =>
+  test('[SCM3] a broken definition ends with 3, and every fault of it with path, rule and hint', () =>
     inFolder(async (cwd) => {
-      const early = await oplus(['schema', 'check', broken], { cwd });
-      expect(early.code).toBe(3);
-      expect(early.stderr).toMatch(
-        /^error\[SCHEMA_INVALID\]: lattice: done and failed have no least upper bound\n {2}at: \/fields\/progress\n {2}hint: /,
-      );
+      for (const command of ['check', 'explain', 'json']) {
+        const { code, stderr } = await oplus(['schema', command, broken], { cwd });
+        expect(code).toBe(3);
+        expect(stderr).toMatch(
+          /^error\[SCHEMA_INVALID\]: lattice: done and failed have no least upper bound\n {2}at: \/fields\/progress\n {2}hint: /,
+        );
+        expect(stderr.match(/^error\[SCHEMA_INVALID\]: .+\n {2}at: \/.+\n {2}hint: .+$/gm)).toHaveLength(6);
+        const told = JSON.parse((await oplus(['schema', command, broken, '--json'], { cwd })).stdout) as {
+          readonly ok: boolean;
+          readonly error: { readonly faults: readonly { readonly [part: string]: string }[] };
+        };
+        expect(told.ok).toBe(false);
+        expect(told.error.faults.map(({ path, rule, hint }) => [path, rule?.split(':')[0], hint !== ''])).toEqual([
+          ['/fields/progress', 'lattice', true],
+          ['/fields/tags', 'set', true],
+          ['/fields/tasks/*/phase', 'machine', true],
+          ['/fields/tasks/*/title', 'cas', true],
+          ['/fields/total', 'reduce', true],
+          ['/invariants/stock fits the shelf', 'stock fits the shelf fails on the initial state', true],
+        ]);
+      }
       const file = join(cwd, 'late.mjs');
       await writeFile(file, 'export const late = { name: "late", version: 1, fields: { n: { kind: "list" } } };\n');
       const late = await oplus(['schema', 'explain', file, '--json'], { cwd });

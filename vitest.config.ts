@@ -18,6 +18,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', ...(brokers.missing === undefined ? [] : ['**/*.nats.test.ts'])],
     reporters: ['default', new SummaryReporter(brokers.missing)],
     pool: 'forks',
+    // Files share a process: what is loaded once serves all. A test that changes a module or the process puts it back.
+    isolate: false,
     maxWorkers: 4,
     // Processes that tests start compile the same sources: once is enough.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'oplus-compile-cache') },

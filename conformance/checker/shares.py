@@ -41,6 +41,7 @@ class Escrow(Kind):
         if verb == 'grant':
             if amount > pool:
                 attempt.refuse(path, 'bound', 'escrow', 'change', have=pool, want=amount)
+                return cell
             pool -= amount
         else:
             by = amount if verb == 'inc' else -amount

@@ -6,6 +6,8 @@ from .canonical import canonical, sha256, tokens_of, trie_digest, units
 from .judging import Attempt
 from .marks import Mark, Stamp, admit_key, spin
 
+ISSUES_MAX = 32
+
 
 class Space:
     def __init__(self, name, schema):
@@ -47,9 +49,9 @@ class Space:
                 if outcomes:
                     verdict['outcomes'] = outcomes
             else:
-                words = hints.get((proposal['agent'], proposal['n']), [])
-                verdict['issues'] = [{**issue, 'hint': hint} for issue, hint in zip(attempt.issues, words)]
-                if all(issue['recovery'] in ('re-read', 'wait', 'claim-again') for issue in attempt.issues):
+                words = [*hints.get((proposal['agent'], proposal['n']), []), *[''] * ISSUES_MAX]
+                verdict['issues'] = [{**issue, 'hint': hint} for issue, hint in zip(listed(attempt.issues), words)]
+                if all(map(is_curable, attempt.issues)):
                     verdict['retry'] = {'after': revision}
             answer, digest = canonical(verdict), sha256(text)
             answered = {'digest': digest, 'verdict': verdict}
@@ -137,6 +139,19 @@ class Space:
             last = (text, proposal, Stamp(depth, priority, spin(depth, agent), agent, n), record)
             found.append(last)
         return sorted(found, key=lambda one: admit_key(one[2]))
+
+
+def listed(issues):
+    """As many issues as a verdict holds; the last one stands for the rest."""
+    if len(issues) <= ISSUES_MAX:
+        return issues
+    rest = issues[ISSUES_MAX - 1:]
+    worst = next((one for one in rest if not is_curable(one)), rest[0])
+    return issues[:ISSUES_MAX - 1] + [{'path': '', **{key: worst[key] for key in ('code', 'rule', 'recovery')}}]
+
+
+def is_curable(issue):
+    return issue['recovery'] in ('re-read', 'wait', 'claim-again')
 
 
 def event_key(event):

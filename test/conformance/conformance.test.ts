@@ -6,6 +6,7 @@ import { SAMPLE_KINDS, sha256 } from '@oplus/core/testing';
 import { describe, expect, test } from 'vitest';
 import { FIXTURES, fixtureFiles, shownBy } from './fixtures.ts';
 import type { Fixture } from './fixtures.ts';
+import { IDEAS } from './ideas.ts';
 
 const names = readdirSync(FIXTURES).filter((name) => name.endsWith('.json'));
 
@@ -37,7 +38,7 @@ describe('conformance', () => {
 
   test('[CNF3] every kind has fixtures, and together they show every outcome and the codes of patches', () => {
     const fixtures = names.map(fixture);
-    const kinds = ['rules', ...SAMPLE_KINDS.map(({ kind }) => kind)];
+    const kinds = [...IDEAS.map(({ name }) => name), ...SAMPLE_KINDS.map(({ kind }) => kind)];
     expect([...new Set(fixtures.map(({ kind }) => kind))].toSorted()).toEqual(kinds.toSorted());
     const shown = new Set(
       fixtures.flatMap(({ plays }) => plays.flatMap((one) => [...shownBy({ rounds: one.rounds.map(verdictsOf) })])),
@@ -72,6 +73,15 @@ const WRITTEN: { readonly [words: string]: (...given: never[]) => Json } = {
   'append the update and keep the last three': (state: readonly string[], update: string) => [...state, update].slice(-3),
   'add the update': (state: number, update: number) => state + update,
   'stock minus reserved': ({ stock, reserved }: { readonly stock: number; readonly reserved: number }) => stock - reserved,
+  'the number of lines': ({ lines }: Computed) => lines.entries.length,
+  'the best score, or 0, minus the number of lines': ({ best, lines }: Computed) => (best[0]?.score ?? 0) - lines.entries.length,
+  'the holder of the lock, or nobody': ({ lock }: Computed) => lock.holder ?? 'nobody',
+};
+
+type Computed = {
+  readonly lines: { readonly entries: readonly string[] };
+  readonly best: readonly { readonly score: number }[];
+  readonly lock: { readonly holder?: string };
 };
 
 type Checks = NonNullable<ContractCode['checks']>;
@@ -83,6 +93,16 @@ const CHECKED: Checks = {
   'final does not become draft again': ({ before, after }) =>
     before['phase'] === 'final' && after['phase'] === 'draft' ? 'What is final stays so.' : true,
   'nothing is erased while the phase is final': ({ after }) => (after['phase'] === 'final' ? 'The phase is final.' : []),
+  'the phase is open': ({ after }) => (after['phase'] === 'open' ? true : 'The phase is not open.'),
+  'the lock is held while busy is not 0': ({ after }) =>
+    after['busy'] === 0 || (after['lock'] as Computed['lock']).holder !== undefined ? true : 'Nobody is there.',
+  'sum and count are below 5, told of both': ({ after: { sum, count } }) =>
+    Number(sum) + Number(count) < 5
+      ? true
+      : [
+          { path: '/sum', hint: 'Too many in all.', have: Number(sum), want: { sum: 4 } },
+          { path: '/count', hint: 'So are these.' },
+        ],
 };
 
 function codeOf({ functions, checks }: Fixture): ContractCode {

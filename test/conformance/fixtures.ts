@@ -12,7 +12,9 @@ import type { JsonObject, SystemEvent, Verdict } from '@oplus/core';
 import { AGENTS, numbersFrom, play, SAMPLE_KINDS } from '@oplus/core/testing';
 import type { FieldSpec, History, Play } from '@oplus/core/testing';
 import { ROOT } from '../house/source.ts';
-import { RULES_CHECKS, RULES_FUNCTIONS, rulesPlay } from './rules-play.ts';
+import { playIdea } from './hand-play.ts';
+import type { Idea } from './hand-play.ts';
+import { IDEAS } from './ideas.ts';
 
 /** Texts are canonical JSON (RFC 8785); an entry is the text that a log holds. */
 export type Fixture = {
@@ -47,7 +49,7 @@ export function fixtureFiles(): ReadonlyMap<string, string> {
       files.set(name, textOf(fixtureOf(sample.kind, spec)));
     }
   }
-  files.set('rules.json', textOf(rulesFixture()));
+  for (const idea of IDEAS) files.set(`${idea.name}.json`, textOf(handFixture(idea)));
   return files;
 }
 
@@ -87,11 +89,11 @@ function fixtureOf(kind: string, spec: FieldSpec): Fixture {
   return { kind, contract, functions: does === undefined ? {} : { f: does }, checks: {}, space, plays };
 }
 
-function rulesFixture(): Fixture {
-  const { schema, space, rounds } = rulesPlay();
+function handFixture(idea: Idea): Fixture {
+  const { space, rounds } = playIdea(idea);
   const plays = [{ rounds: rounds.map(({ sealed, ...given }) => ({ ...given, entry: sealed.text })), state: stateJson(space) }];
-  const code = { functions: RULES_FUNCTIONS, checks: RULES_CHECKS };
-  return { kind: 'rules', contract: contractOf(schema), ...code, space: space.name, plays };
+  const code = { functions: idea.functions ?? {}, checks: idea.checks ?? {} };
+  return { kind: idea.name, contract: contractOf(space.schema), ...code, space: space.name, plays };
 }
 
 function textOf(fixture: Fixture): string {

@@ -2,93 +2,53 @@
  * A play by hand for what no play of one kind shows: rules, protections, erasures, a derived field, roles, premises, bases that
  * are too old or too new, what ends by itself, an agent that leaves and comes back.
  */
-import { canonical, cas, claim, counter, defineState, derived, field, loadState, lww, map, seal, unbornSpace } from '@oplus/core';
-import type { Admitted, Json, JsonObject, Sealed, Space, StateSchema, SystemEvent } from '@oplus/core';
+import { cas, claim, counter, derived, field, loadState, lww, map } from '@oplus/core';
 import { sha256 } from '@oplus/core/testing';
 import { z } from 'zod';
-
-/** What the code of the definition does, in words: of functions by path of their field, of checks by name of their rule. */
-export const RULES_FUNCTIONS: { readonly [path: string]: string } = { free: 'stock minus reserved' };
-export const RULES_CHECKS: { readonly [rule: string]: string } = {
-  enough: 'reserved is at most stock',
-  forward: 'final does not become draft again',
-  notes: 'nothing is erased while the phase is final',
-};
-
-/** One round of the play. `proposals` are canonical texts, also those that are not due. */
-export type RulesRound = {
-  readonly term: number;
-  readonly events: readonly SystemEvent[];
-  readonly proposals: readonly string[];
-  readonly sealed: Sealed;
-};
-
-/** The play, always the same, with the space after its last round. */
-export function rulesPlay(): { readonly schema: StateSchema; readonly space: Space; readonly rounds: readonly RulesRound[] } {
-  const schema = loadState(definition, sha256);
-  let space = unbornSpace('rules', schema);
-  const rounds = ROUNDS.map(({ events = [], proposals }, i): RulesRound => {
-    const genesis: readonly SystemEvent[] = i === 0 ? [{ kind: 'genesis', schema: schema.digest, nonce: 'n' }] : [];
-    const given = { term: i < 4 ? 1 : 2, events: [...genesis, ...events] };
-    const admitted = proposals.map((one) => admittedOf(one, schema));
-    const sealed = seal(space, { ...given, proposals: admitted });
-    space = sealed.space;
-    return { ...given, proposals: admitted.map(({ text }) => text), sealed };
-  });
-  return { schema, space, rounds };
-}
+import { joined } from './hand-play.ts';
+import type { Drafted, Idea } from './hand-play.ts';
 
 const words = z.string().max(20);
 
-const definition = defineState({
-  name: 'rules',
-  version: 1,
-  fields: {
-    stock: counter({ start: 5 }),
-    reserved: counter(),
-    free: derived(z.int().min(-50).max(100), {
-      from: { stock: counter(), reserved: counter() },
-      compute: ({ stock, reserved }) => stock - reserved,
-    }),
-    phase: cas(z.enum(['draft', 'final']), { start: 'draft' }),
-    notes: field(map(cas(words), { cap: 4 }), { eraseMax: 1 }),
-    decision: field(lww(words), { writers: ['lead'] }),
-    lock: claim({ leaseMs: 1000 }),
-  },
-  roles: { lead: { priority: 1 }, worker: { priority: 0, trust: 60 } },
-  invariants: {
-    enough: {
-      reads: ['stock', 'reserved'],
-      check: ({ after }) => after.reserved <= after.stock || `${after.reserved} of ${after.stock} are reserved.`,
+const schema = loadState(
+  {
+    name: 'rules',
+    version: 1,
+    fields: {
+      stock: counter({ start: 5 }),
+      reserved: counter(),
+      free: derived(z.int().min(-50).max(100), {
+        from: { stock: counter(), reserved: counter() },
+        compute: ({ stock, reserved }) => stock - reserved,
+      }),
+      phase: cas(z.enum(['draft', 'final']), { start: 'draft' }),
+      notes: field(map(cas(words), { cap: 4 }), { eraseMax: 1 }),
+      decision: field(lww(words), { writers: ['lead'] }),
+      lock: claim({ leaseMs: 1000 }),
     },
-  },
-  transitions: {
-    forward: {
-      reads: ['phase'],
-      check: ({ before, after }) => !(before.phase === 'final' && after.phase === 'draft') || 'What is final stays so.',
+    roles: { lead: { priority: 1 }, worker: { priority: 0, trust: 60 } },
+    invariants: {
+      enough: {
+        reads: ['stock', 'reserved'],
+        check: ({ after }) => after.reserved <= after.stock || `${after.reserved} of ${after.stock} are reserved.`,
+      },
     },
+    transitions: {
+      forward: {
+        reads: ['phase'],
+        check: ({ before, after }) => !(before.phase === 'final' && after.phase === 'draft') || 'What is final stays so.',
+      },
+    },
+    protections: {
+      notes: { reads: ['phase'], check: ({ after }) => after.phase !== 'final' || 'The phase is final.' },
+    },
+    horizon: 2,
   },
-  protections: {
-    notes: { reads: ['phase'], check: ({ after }) => after.phase !== 'final' || 'The phase is final.' },
-  },
-  horizon: 2,
-});
-
-/** `base` is a revision, or a whole base. */
-type Draft = {
-  readonly agent: string;
-  readonly n: number;
-  readonly base: number | JsonObject;
-  readonly patch: JsonObject;
-  readonly premises?: readonly string[];
-  readonly incarnation?: number;
-  readonly schema?: string;
-};
-
-type Drafted = { readonly events?: readonly SystemEvent[]; readonly proposals: readonly Draft[] };
+  sha256,
+);
 
 const ROUNDS: readonly Drafted[] = [
-  { events: [joined('ada', 'lead'), joined('bob', 'worker'), joined('cy', 'worker')], proposals: [] },
+  { events: [joined('ada', 'lead'), joined('bob'), joined('cy')], proposals: [] },
   {
     proposals: [
       {
@@ -125,6 +85,7 @@ const ROUNDS: readonly Drafted[] = [
     ],
   },
   {
+    term: 2,
     events: [
       { kind: 'expire', path: '/lock', token: 4101, cause: 'lease' },
       { kind: 'expire', path: '/lock', token: 4, cause: 'lease' },
@@ -154,22 +115,14 @@ const ROUNDS: readonly Drafted[] = [
   },
 ];
 
-function joined(agent: string, role: string, session: string = 'first'): SystemEvent {
-  return { kind: 'join', agent, role, session };
-}
-
-function admittedOf({ agent, n, base, patch, premises, incarnation = 1, schema }: Draft, of: StateSchema): Admitted {
-  const proposal = {
-    kind: 'proposal',
-    v: 1,
-    space: 'rules',
-    agent,
-    incarnation,
-    n,
-    schema: schema ?? of.id,
-    base: typeof base === 'number' ? { revision: base } : base,
-    ...(premises === undefined ? {} : { premises }),
-    patch,
-  } as const;
-  return { proposal: proposal as unknown as Admitted['proposal'], text: canonical(proposal as unknown as Json) };
-}
+export const rulesIdea: Idea = {
+  name: 'rules',
+  schema,
+  functions: { free: 'stock minus reserved' },
+  checks: {
+    enough: 'reserved is at most stock',
+    forward: 'final does not become draft again',
+    notes: 'nothing is erased while the phase is final',
+  },
+  rounds: ROUNDS,
+};
